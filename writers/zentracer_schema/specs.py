@@ -64,7 +64,7 @@ class ColumnSpec:
 
 @dataclass(frozen=True)
 class RowSpec:
-    """One row: a parameter tensor, a module or a device. `shape` and `layout` are those of the canonical orientation."""
+    """One row: a parameter tensor, a module or a device. `shape` and `layout` are of the canonical orientation."""
 
     name: str
     aliases: tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from typing import Any
 
@@ -50,7 +51,8 @@ def encode_table(spec: TableSpec, table: Table) -> Any:
     """A TensorProto of `table`: an array [rows, spec.width], or a dict of columns [rows] or [rows, length].
 
     Columns that share a dtype make one [rows, width] tensor of it. Otherwise the columns stand one after the other
-    in a tensor of bytes, each beginning at a multiple of 8.
+    in a tensor of bytes, each beginning at a multiple of 8; before them stands the number of rows (u64) where the
+    spec does not fix it, since padding would leave it in doubt.
 
     Raises:
         ValueError: the values do not fit the spec.
@@ -76,7 +78,7 @@ def encode_table(spec: TableSpec, table: Table) -> Any:
     rows = len(table[spec.columns[0].name])
     if _rows_differ(spec, rows):
         raise ValueError(f"A {spec.kind} table of {_rows_words(spec)} rows got {rows}.")
-    parts = []
+    parts = [] if spec.rows is not None else [struct.pack("<Q", rows)]
     for column in spec.columns:
         values = _shape_column(spec, column.name, column.length, np.asarray(table[column.name]), rows)
         data = np.ascontiguousarray(values, _little_endian(column.dtype)).tobytes()
@@ -113,10 +115,16 @@ def decode_table(spec: TableSpec, tensor: Any) -> NDArray[Any] | dict[str, NDArr
         return np.frombuffer(content, _little_endian(shared)).reshape(rows, spec.width)
     if shape != (len(content),):
         raise FormatError(f"A {spec.kind} table of bytes has the shape {shape} and {len(content)} bytes.")
-    rows = len(spec.rows) if spec.rows is not None else _mixed_rows(spec, len(content))
+    offset = 0
+    if spec.rows is not None:
+        rows = len(spec.rows)
+    elif len(content) >= _ALIGNMENT:
+        (rows,) = struct.unpack_from("<Q", content)
+        offset = _ALIGNMENT
+    else:
+        raise FormatError(f"A {spec.kind} table of {len(content)} bytes lacks its number of rows.")
     _check_rows(spec, rows)
     columns: dict[str, NDArray[Any]] = {}
-    offset = 0
     for column in spec.columns:
         item = _little_endian(column.dtype)
         size = rows * column.length * item.itemsize
@@ -192,16 +200,3 @@ def _check_rows(spec: TableSpec, rows: int) -> None:
         raise FormatError(f"A {spec.kind} table has {rows} rows, at most {LARGEST_ROWS} are read.")
     if _rows_differ(spec, rows):
         raise FormatError(f"A {spec.kind} table has {rows} rows, its description {_rows_words(spec)}.")
-
-
-def _mixed_rows(spec: TableSpec, size: int) -> int:
-    """How many rows fill `size` bytes exactly; padding makes it the largest count that does not overflow."""
-    widths = [column.length * np.dtype(column.dtype).itemsize for column in spec.columns]
-
-    def padded(rows: int) -> int:
-        return sum(rows * width + -(rows * width) % _ALIGNMENT for width in widths)
-
-    rows = size // sum(widths)
-    while rows and padded(rows) > size:
-        rows -= 1
-    return rows

@@ -1,0 +1,103 @@
+"""A small CNN on handwritten digits, at a healthy, a too small and a too large learning rate.
+
+The digits are the 1,797 images of 8 x 8 that scikit-learn ships.
+"""
+
+import argparse
+from pathlib import Path
+
+import torch
+from sklearn.datasets import load_digits
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, leaky_relu
+
+import zentracer.torch as zt
+from demo_runs.progress import Progress
+
+LEARNING_RATES = {"healthy": 0.03, "too_small": 0.0001, "too_large": 0.3}
+
+
+class Block(nn.Module):
+    """Two 3 x 3 convolutions with a way around them."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(width, width, 3, padding=1)
+        self.conv2 = nn.Conv2d(width, width, 3, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        change: Tensor = self.conv2(leaky_relu(self.conv1(leaky_relu(x))))
+        return x + change
+
+
+class DigitNet(nn.Module):
+    """Images [n, 1, 8, 8] -> scores [n, 10]."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Conv2d(1, 16, 3, padding=1)
+        self.stage1 = nn.Sequential(Block(16), Block(16))
+        self.down1 = nn.Conv2d(16, 32, 2, stride=2)
+        self.stage2 = nn.Sequential(Block(32), Block(32))
+        self.down2 = nn.Conv2d(32, 64, 2, stride=2)
+        self.stage3 = nn.Sequential(Block(64), Block(64))
+        self.head = nn.Linear(64, 10)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.stage1(self.stem(x))
+        x = self.stage2(self.down1(leaky_relu(x)))
+        x = self.stage3(self.down2(leaky_relu(x)))
+        scores: Tensor = self.head(leaky_relu(x).mean(dim=(2, 3)))
+        return scores
+
+
+def digits() -> tuple[Tensor, Tensor]:
+    """Images [1797, 1, 8, 8] in 0..1 and labels [1797], shuffled."""
+    data = load_digits()
+    order = torch.randperm(len(data.target))
+    images = torch.tensor(data.images, dtype=torch.float32)[:, None] / 16
+    return images[order], torch.tensor(data.target)[order]
+
+
+def train(variant: str, logdir: Path, steps: int) -> None:
+    """Train for `steps` updates of 32 images, the rate rising and falling once, and leave a run."""
+    torch.manual_seed(0)
+    images, labels = digits()
+    held_out = 297
+    model = DigitNet()
+    optimizer = torch.optim.SGD(model.parameters(), lr=LEARNING_RATES[variant], momentum=0.9)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, max_lr=LEARNING_RATES[variant], total_steps=steps, pct_start=0.4, cycle_momentum=False
+    )
+    progress = Progress(f"digits/{variant}", steps)
+
+    tracer = zt.watch(model, optimizer, logdir=logdir)
+    for step in range(steps):
+        batch = torch.randint(held_out, len(images), (32,))
+        loss = cross_entropy(model(images[batch]), labels[batch])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+        tracer.log(loss=loss, split="train")
+        if step % 50 == 49:
+            with torch.no_grad():
+                right = model(images[:held_out]).argmax(1) == labels[:held_out]
+            tracer.log(accuracy=right.float().mean(), split="validation")
+        progress(step, loss.item())
+    tracer.close()
+
+
+def main() -> None:
+    """Train the variant asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("variant", choices=LEARNING_RATES)
+    parser.add_argument("--logdir", type=Path, help="where the run goes (default: runs/digits/VARIANT)")
+    parser.add_argument("--steps", type=int, default=2000)
+    args = parser.parse_args()
+    torch.set_num_threads(1)  # as deterministic as it gets, and another run may train beside this one
+    train(args.variant, args.logdir or Path("runs/digits", args.variant), args.steps)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""Makes the README's table of figures from bench/results, each beside the mark it was to meet."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+README = HERE.parent / "README.md"
+BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
+
+Figure = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Figures whose name matches `pattern` should be `at_most` or `at_least` that; `what` says them in words."""
+
+    pattern: str
+    what: str
+    at_most: float | None = None
+    at_least: float | None = None
+
+    def met(self, value: float) -> bool | None:
+        """Whether `value` meets the mark; None where there is none."""
+        if self.at_most is not None:
+            return value <= self.at_most
+        return None if self.at_least is None else value >= self.at_least
+
+    def __str__(self) -> str:
+        if self.at_most is not None:
+            return f"≤ {self.at_most:g}"
+        return "" if self.at_least is None else f"≥ {self.at_least:g}"
+
+
+# In the order of the table. {0} and so on are the groups of the pattern. A figure without an entry is not in the table.
+MARKS = (
+    Mark(r"writer_(\w+)\.(\w+)\.default", "{0}, {1}: default settings", at_most=2),
+    Mark(r"writer_(\w+)\.(\w+)\.default_records_per_1000", "{0}, {1}: full samples in 1,000 steps", at_least=20),
+    Mark(r"writer_(\w+)\.(\w+)\.every_step", "{0}, {1}: all parameters, every step", at_most=10),
+    Mark(r"writer_(\w+)\.(\w+)\.every_10", "{0}, {1}: all parameters, every 10 steps"),
+    Mark(r"sink\.record_us", "one record of 1,000 × 16: training thread", at_most=100),
+    Mark(r"sink\.thread_us", "one record of 1,000 × 16: writer thread", at_most=500),
+    Mark(r"sink\.bytes_per_statistic", "on disk, a statistic", at_most=4.4),
+)
+
+
+def number(value: float) -> str:
+    """Three significant digits, without an exponent."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def rows(figures: Iterable[Figure]) -> list[str]:
+    """The lines of a Markdown table, in the order of MARKS."""
+    figures = list(figures)
+    out = ["| what | measured | mark | | beside it |", "| --- | ---: | ---: | --- | --- |"]
+    for mark in MARKS:
+        for figure in figures:
+            match = re.fullmatch(mark.pattern, figure["name"])
+            if match is None:
+                continue
+            met = mark.met(figure["value"])
+            verdict = "" if met is None else "met" if met else "**missed**"
+            rival = ""
+            if figure.get("rival"):
+                rival = f"{figure['rival']}: {number(figure['rival_value'])} {figure['unit']}"
+            measured = f"{number(figure['value'])} {figure['unit']}"
+            out.append(f"| {mark.what.format(*match.groups())} | {measured} | {mark} | {verdict} | {rival} |")
+    return out
+
+
+def replaced(text: str, table: Iterable[str]) -> str:
+    """`text` with `table` between its two markers."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise SystemExit(f"{README.name} needs the lines {BEGIN} and {END}, between which the table goes.")
+    return "\n".join([before + begin, *table, end + after])
+
+
+def main() -> None:
+    """Write the table into the README."""
+    files = sorted((HERE / "results").glob("*.jsonl"))
+    figures = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    if not figures:
+        raise SystemExit("bench/results holds no figures. Make some first: python -m bench")
+    README.write_text(replaced(README.read_text(), rows(figures)))
+
+
+if __name__ == "__main__":
+    main()

@@ -7,6 +7,8 @@ the median), and where something else was measured beside it `rival` and `rival_
 import argparse
 import importlib
 import json
+import os
+import platform
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -19,6 +21,11 @@ def benchmarks() -> list[str]:
     return sorted(path.stem for path in HERE.glob("*.py") if "\ndef run(" in path.read_text())
 
 
+def machine() -> str:
+    """What a figure was measured on, in a few words."""
+    return f"{os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}"
+
+
 def measure(name: str) -> None:
     """Run one benchmark; its file of results is replaced when it is through."""
     lines = []
@@ -26,7 +33,7 @@ def measure(name: str) -> None:
         missing = NEEDED - set(figure)
         if missing:
             raise SystemExit(f"bench/{name}.py yields a figure without {', '.join(sorted(missing))}: {figure}")
-        lines.append(json.dumps(figure))
+        lines.append(json.dumps({**figure, "machine": machine()}))
         print(lines[-1], flush=True)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in lines))
@@ -35,8 +42,12 @@ def measure(name: str) -> None:
 def main() -> None:
     """Run what is asked for, or everything."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__.partition("\n")[0])
-    parser.add_argument("name", nargs="*", choices=[*benchmarks(), []], help="default: all")
-    for name in parser.parse_args().name or benchmarks():
+    parser.add_argument("name", nargs="*", help=f"of {', '.join(benchmarks()) or 'none so far'}; default: all")
+    names = parser.parse_args().name or benchmarks()
+    for name in names:
+        if name not in benchmarks():
+            parser.error(f"There is no benchmark {name!r}. There are: {', '.join(benchmarks())}.")
+    for name in names:
         measure(name)
 
 

@@ -68,7 +68,8 @@ def rows(figures: Iterable[Figure]) -> list[str]:
                 rival = f"{figure['rival']}: {number(figure['rival_value'])} {figure['unit']}"
             measured = f"{number(figure['value'])} {figure['unit']}"
             out.append(f"| {mark.what.format(*match.groups())} | {measured} | {mark} | {verdict} | {rival} |")
-    return out
+    machines = sorted({figure["machine"] for figure in figures})
+    return [*out, "", f"Medians, rivals measured in turn with ours, on {'; '.join(machines)}."]
 
 
 def replaced(text: str, table: Iterable[str]) -> str:

@@ -68,12 +68,7 @@ class Sdist(sdist):
 
 def all_packages() -> list[str]:
     """Every import package of both roots, the top ones first."""
-    inner = [
-        f"{name}.{sub}"
-        for name, path in PACKAGES.items()
-        if Path(path).exists()
-        for sub in find_packages(path)
-    ]
+    inner = [f"{name}.{sub}" for name, path in PACKAGES.items() if Path(path).exists() for sub in find_packages(path)]
     return [*PACKAGES, *inner]
 
 

@@ -9,6 +9,7 @@ from zentracer_schema.events import (
     message_spec,
     scalar_event,
     session_start_event,
+    session_stop_event,
     table_event,
 )
 from zentracer_schema.framing import (
@@ -71,6 +72,7 @@ __all__ = [
     "scalar_event",
     "scalar_tag",
     "session_start_event",
+    "session_stop_event",
     "table_event",
     "table_tag",
 ]

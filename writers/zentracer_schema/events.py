@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from zentracer_schema.kinds import KINDS, LARGEST_EVENT_BYTES
-from zentracer_schema.messages import DATA_CLASS_SCALAR, DATA_CLASS_TENSOR, SESSION_START, Event, SessionLog
+from zentracer_schema.messages import (
+    DATA_CLASS_SCALAR,
+    DATA_CLASS_TENSOR,
+    SESSION_START,
+    SESSION_STOP,
+    Event,
+    SessionLog,
+)
 from zentracer_schema.specs import FORMAT, FormatError, NewerFormatError, TableSpec
 from zentracer_schema.tables import DATA_TYPES, Table, encode_table
 
@@ -22,6 +29,11 @@ def file_version_event(wall_time: float) -> bytes:
 def session_start_event(wall_time: float, step: int) -> bytes:
     """The mark of a process that starts or resumes at `step`: later records win over earlier ones from there on."""
     return _serialized(Event(wall_time=wall_time, step=step, session_log=SessionLog(status=SESSION_START)))
+
+
+def session_stop_event(wall_time: float, step: int) -> bytes:
+    """The mark of a process that has written all it had to."""
+    return _serialized(Event(wall_time=wall_time, step=step, session_log=SessionLog(status=SESSION_STOP)))
 
 
 def scalar_event(wall_time: float, step: int, values: Mapping[str, float]) -> bytes:

@@ -22,6 +22,11 @@ def test_a_session_begins_at_its_step():
     assert (event.step, event.session_log.status) == (400, 1)
 
 
+def test_a_session_ends_at_its_step():
+    event = schema.Event.FromString(schema.session_stop_event(12.5, 400))
+    assert (event.step, event.session_log.status) == (400, 2)
+
+
 def test_scalars_say_what_they_are():
     event = schema.Event.FromString(schema.scalar_event(1.0, 3, {"a": 0.5, "b": float("nan")}))
     first, second = event.summary.value

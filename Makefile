@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STATIC := tb_plugins/zentracer_tb/static/manifest.json
-PYTEST := $(BIN)/pytest -n auto --maxprocesses=4 --dist=worksteal
+PYTEST := $(BIN)/pytest -n auto --maxprocesses=4 --dist=loadscope
 NPM := npm --prefix frontend
 NAMES ?=
 

@@ -1,0 +1,29 @@
+"""Reads event files, whichever writer made them, into columns, and answers questions about them."""
+
+from zentracer_store.cells import Cells
+from zentracer_store.discover import Place, parse_places
+from zentracer_store.fold import ARRAYS
+from zentracer_store.points import Sample, sample_of, values_at
+from zentracer_store.query import LARGEST_SIDE, CellsAnswer, CellsQuery, QueryError, answer_cells
+from zentracer_store.store import Catalogue, Store
+from zentracer_store.timeline import Timeline
+from zentracer_store.trial import Scope
+
+__all__ = [
+    "ARRAYS",
+    "LARGEST_SIDE",
+    "Catalogue",
+    "Cells",
+    "CellsAnswer",
+    "CellsQuery",
+    "Place",
+    "QueryError",
+    "Sample",
+    "Scope",
+    "Store",
+    "Timeline",
+    "answer_cells",
+    "parse_places",
+    "sample_of",
+    "values_at",
+]

@@ -1,0 +1,53 @@
+"""Keeps looking at a log directory from one background thread: often while someone asks, seldom while nobody does."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+EAGER_S = 1.0
+"""Seconds between looks while someone asked within `RECENT_S`."""
+
+RECENT_S = 10.0
+IDLE_S = 30.0
+
+
+class Follower:
+    """Calls `look` again and again. `look` says whether it found anything new."""
+
+    def __init__(self, look: Callable[[], bool]) -> None:
+        self._look = look
+        self._asked = time.monotonic()
+        self._wake = threading.Condition()
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def ask(self) -> None:
+        """Note that someone wants to know: start looking, or look again soon."""
+        with self._wake:
+            idle = time.monotonic() - self._asked > RECENT_S
+            self._asked = time.monotonic()
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(target=self._run, name="zentracer-follow", daemon=True)
+                self._thread.start()
+            elif idle:
+                self._wake.notify()
+
+    def close(self) -> None:
+        """Stop, and wait until the thread has ended."""
+        with self._wake:
+            self._closed = True
+            self._wake.notify()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._closed:
+            began = time.monotonic()
+            fruitless = 0.0 if self._look() else time.monotonic() - began
+            with self._wake:
+                recent = time.monotonic() - self._asked < RECENT_S
+                if not self._closed:
+                    # At most a tenth of one core goes into looking at what does not change.
+                    self._wake.wait(max(EAGER_S if recent else IDLE_S, 9 * fruitless))

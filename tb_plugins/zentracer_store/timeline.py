@@ -1,0 +1,286 @@
+"""Lays the tables of a chain of sessions along one axis of steps: which row was sampled when, and until when it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from zentracer_schema import ColumnSpec, RowSpec
+
+from zentracer_store.chains import Part
+from zentracer_store.columns import Array, Segment
+
+GAP_FACTOR = 4
+"""Samples further apart than this many recording intervals have a gap between them."""
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Samples `first` to `last` (exclusive) of one segment. `rows` picks the track's rows; None means all, in order."""
+
+    segment: Segment
+    first: int
+    last: int
+    rows: Indices | None
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Stretches [start, end) of steps in which samples were to be expected and are not there."""
+
+    start: Array
+    end: Array
+    expected: Array
+    """Samples that the recording interval would have put there, at least 1."""
+
+
+@dataclass(frozen=True)
+class Track:
+    """Rows whose samples stand at the same steps. Sample i holds on the steps [steps[i], ends[i])."""
+
+    rows: Indices
+    pieces: tuple[Piece, ...]
+    steps: Array
+    ends: Array
+    gaps: Gaps
+
+    def values(self, column: str, first: int, last: int) -> Array | None:
+        """A column's samples `first` to `last` (exclusive), [samples, rows]; None where no table has that column."""
+        parts = [self._part(piece, column, lo, hi) for piece, lo, hi in self._within(first, last)]
+        if all(part is None for part, _ in parts):
+            return None
+        # A table without the column stands among others that have it: its samples are unknown.
+        filled = [np.full((n, len(self.rows)), np.nan, np.float32) if part is None else part for part, n in parts]
+        return filled[0] if len(filled) == 1 else np.concatenate(filled)
+
+    def status(self, first: int, last: int) -> Array:
+        """The status bits of samples `first` to `last`, [samples, rows]; 0 where a table has none."""
+        found = [self._part(piece, "status", lo, hi) for piece, lo, hi in self._within(first, last)]
+        filled = [np.zeros((n, len(self.rows)), np.uint8) if part is None else part for part, n in found]
+        return filled[0] if len(filled) == 1 else np.concatenate([*filled, np.zeros((0, len(self.rows)), np.uint8)])
+
+    def _within(self, first: int, last: int) -> list[tuple[Piece, int, int]]:
+        found, at = [], 0
+        for piece in self.pieces:
+            count = piece.last - piece.first
+            lo, hi = max(first - at, 0), min(last - at, count)
+            if lo < hi:
+                found.append((piece, piece.first + lo, piece.first + hi))
+            at += count
+        return found
+
+    def _part(self, piece: Piece, column: str, lo: int, hi: int) -> tuple[Array | None, int]:
+        values = piece.segment.column(column, hi)
+        if values is None:
+            return None, hi - lo
+        values = values[lo:]
+        return (values if piece.rows is None else values[:, piece.rows]), hi - lo
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Everything that a chain of sessions recorded in its parameter tables, at one moment."""
+
+    columns: tuple[ColumnSpec, ...]
+    rows: tuple[RowSpec, ...]
+    tracks: tuple[Track, ...]
+    steps: Array
+    """Every step at which some row was sampled."""
+    walls: Array
+    sessions: Array
+    """Per step, the number of the part that recorded it."""
+    end: float
+    """The first step that the last sample no longer stands for."""
+
+    @cached_property
+    def row_index(self) -> dict[str, int]:
+        """Number of a row by its name."""
+        return {row.name: number for number, row in enumerate(self.rows)}
+
+    def column(self, name: str) -> ColumnSpec | None:
+        """The description of a column."""
+        return next((column for column in self.columns if column.name == name), None)
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """The samples of a segment that no later session overwrote."""
+
+    segment: Segment
+    steps: Array
+    part: int
+    names: tuple[str, ...]
+
+
+def timeline_of(chain: Sequence[Part], modules: Sequence[str] = ()) -> Timeline:
+    """The timeline of a chain. `modules` are module paths in the model's order, by which rows are sorted."""
+    stretches = _surviving(chain)
+    rows = _rows_in_order(stretches, modules)
+    members: dict[tuple[int, ...], list[int]] = {}
+    where: dict[str, list[int]] = {}
+    for number, stretch in enumerate(stretches):
+        for name in stretch.names:
+            where.setdefault(name, []).append(number)
+    for number, row in enumerate(rows):
+        members.setdefault(tuple(where[row.name]), []).append(number)
+    clock = _clock_of(chain)
+    tracks = tuple(_track(stretches, member, np.array(numbers), rows, clock) for member, numbers in members.items())
+    steps, walls, sessions = _axis(stretches)
+    columns = {column.name: column for s in stretches for column in s.segment.spec.columns if column.length == 1}
+    end = max((float(track.ends[-1]) for track in tracks), default=0.0)
+    return Timeline(tuple(columns.values()), rows, tracks, steps, walls, sessions, end)
+
+
+def _surviving(chain: Sequence[Part]) -> list[_Stretch]:
+    stretches = []
+    cut = np.iinfo(np.int64).max
+    for number in reversed(range(len(chain))):
+        part = chain[number]
+        for segment in part.segments:
+            if segment.spec.kind != "parameters" or segment.spec.rows is None:
+                continue
+            steps = segment.steps(segment.count)
+            kept = steps[: np.searchsorted(steps, cut)]
+            if len(kept):
+                stretches.append(_Stretch(segment, kept, number, tuple(row.name for row in segment.spec.rows)))
+        cut = min(cut, part.start_step)
+    return sorted(stretches, key=lambda stretch: (stretch.part, stretch.steps[0]))
+
+
+def _rows_in_order(stretches: Sequence[_Stretch], modules: Sequence[str]) -> tuple[RowSpec, ...]:
+    # The latest description of a row counts (its group may have changed), at the place where it first stood.
+    rows = {row.name: row for stretch in stretches for row in stretch.segment.spec.rows or ()}
+    order = {path: number for number, path in enumerate(modules)}
+    return tuple(sorted(rows.values(), key=lambda row: order.get(row.module, len(order))))
+
+
+def _axis(stretches: Sequence[_Stretch]) -> tuple[Array, Array, Array]:
+    if not stretches:
+        return np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.uint32)
+    steps, first = np.unique(np.concatenate([s.steps for s in stretches]), return_index=True)
+    walls = np.concatenate([s.segment.walls(len(s.steps)) for s in stretches])[first]
+    sessions = np.concatenate([np.full(len(s.steps), s.part, np.uint32) for s in stretches])[first]
+    return steps, walls, sessions
+
+
+def _clock_of(chain: Sequence[Part]) -> tuple[Array, Array]:
+    """Steps and, from each on, the recording interval that the clock told."""
+    steps, intervals = [np.zeros(0, np.int64)], [np.zeros(0)]
+    for part in chain:
+        for segment in part.segments:
+            told = segment.column("interval", segment.count) if segment.spec.kind == "clock" else None
+            if told is not None and len(told):
+                steps.append(segment.steps(len(told)))
+                intervals.append(told.reshape(len(told), -1)[:, 0].astype(np.float64))
+    joined = np.concatenate(steps)
+    order = np.argsort(joined, kind="stable")
+    return joined[order], np.concatenate(intervals)[order]
+
+
+def _track(
+    stretches: Sequence[_Stretch],
+    member: tuple[int, ...],
+    numbers: Indices,
+    rows: Sequence[RowSpec],
+    clock: tuple[Array, Array],
+) -> Track:
+    optimizers = {stretches[number].segment.spec.optimizer for number in member}
+    beside = [n for n, s in enumerate(stretches) if n not in member and s.segment.spec.optimizer in optimizers]
+    joined = _join(stretches, member, beside)
+    steps, has, part = joined["step"], joined["has"], joined["part"]
+    ends, gap = _extents(steps, has, part, clock)
+    recorded = joined[has]
+    missing = ~has
+    interval = np.maximum(ends - steps, 1)
+    expected = np.maximum(np.rint((np.append(steps[1:], ends[-1:]) - ends) / interval), 1)
+    gaps = Gaps(
+        np.concatenate([ends[gap], steps[missing]]),
+        np.concatenate([np.append(steps[1:], 0)[gap], ends[missing]]).astype(np.float64),
+        np.concatenate([expected[gap], np.ones(missing.sum())]).astype(np.int64),
+    )
+    order = np.argsort(gaps.start, kind="stable")
+    names = [rows[number].name for number in numbers]
+    return Track(
+        rows=numbers,
+        pieces=_pieces(stretches, recorded, names),
+        steps=recorded["step"],
+        ends=ends[has],
+        gaps=Gaps(gaps.start[order], gaps.end[order], gaps.expected[order]),
+    )
+
+
+def _join(stretches: Sequence[_Stretch], member: Sequence[int], beside: Sequence[int]) -> Array:
+    """All samples of the tables that hold the rows, and those of the same optimizers that lack them, by step.
+
+    One a step. A sample without the rows stays only where the optimizer is the one that had them last: a row that
+    moved to another optimizer is not missing from its old one.
+    """
+    kind = [("step", np.int64), ("stretch", np.intp), ("record", np.intp), ("part", np.intp), ("has", bool)]
+    names = {stretches[n].segment.spec.optimizer: 0 for n in (*member, *beside)}
+    names = {name: number for number, name in enumerate(names)}
+    parts = []
+    for number in (*member, *beside):
+        stretch = stretches[number]
+        part = np.empty(len(stretch.steps), [*kind, ("optimizer", np.intp)])
+        part["step"], part["record"] = stretch.steps, np.arange(len(stretch.steps))
+        part["stretch"], part["part"], part["has"] = number, stretch.part, number in member
+        part["optimizer"] = names[stretch.segment.spec.optimizer]
+        parts.append(part)
+    joined: Array = np.concatenate(parts)
+    if len(parts) > 1:
+        joined = joined[np.lexsort((~joined["has"], joined["step"]))]
+        joined = joined[np.append(True, np.diff(joined["step"]) > 0)]
+        held = np.maximum.accumulate(np.where(joined["has"], np.arange(len(joined)), -1))
+        last = joined["optimizer"][np.where(held < 0, np.argmax(joined["has"]), held)]
+        joined = joined[joined["has"] | (joined["optimizer"] == last)]
+    return joined
+
+
+def _extents(steps: Array, has: Array, part: Array, clock: tuple[Array, Array]) -> tuple[Array, NDArray[np.bool_]]:
+    """Where each sample's hold ends, and whether a gap begins there.
+
+    A sample holds to the next one. Where that is over `GAP_FACTOR` intervals away, or in another session and over one
+    interval away, it holds for one interval: the one that the clock told, else the distance to the sample before.
+    """
+    apart = np.diff(steps).astype(np.float64)
+    restart = part[1:] != part[:-1]
+    # The distance across a restart says nothing about the interval on either side of it.
+    within = np.where(restart, 0.0, apart)
+    told = _told(steps, clock)
+    usual = np.where(told > 0, told, np.append(0.0, within))
+    # An interval that grows is no gap: what comes after counts too. Nothing is known of the first two samples.
+    likely = np.maximum(usual[:-1], np.append(within[1:], 0.0)[: len(within)])
+    allowed = np.where(restart, np.maximum(usual[:-1], 1.0), np.where(likely > 0, GAP_FACTOR * likely, np.inf))
+    gap = np.append(apart > allowed, False) & has
+    hold = np.maximum(np.append(np.where(restart, usual[:-1], likely), usual[-1]), 1.0)
+    following = np.append(steps[1:].astype(np.float64), steps[-1] + hold[-1])
+    return np.where(gap, steps + hold, following), gap
+
+
+def _told(steps: Array, clock: tuple[Array, Array]) -> Array:
+    at = np.searchsorted(clock[0], steps, "right") - 1
+    if not len(clock[0]):
+        return np.zeros(len(steps))
+    told = np.where(at >= 0, clock[1][np.maximum(at, 0)], 0.0)
+    return np.where(np.isfinite(told) & (told > 0), told, 0.0)
+
+
+def _pieces(stretches: Sequence[_Stretch], recorded: Any, names: Sequence[str]) -> tuple[Piece, ...]:
+    """Runs of samples that follow each other in one segment."""
+    stretch, record = recorded["stretch"], recorded["record"]
+    breaks = np.flatnonzero((np.diff(stretch) != 0) | (np.diff(record) != 1)) + 1
+    pieces = []
+    for lo, hi in zip([0, *breaks], [*breaks, len(recorded)], strict=True):
+        source = stretches[stretch[lo]]
+        where = {name: number for number, name in enumerate(source.names)}
+        rows: Indices | None = np.array([where[name] for name in names], np.intp)
+        if len(names) == len(source.names) and (rows == np.arange(len(names))).all():
+            rows = None
+        pieces.append(Piece(source.segment, int(record[lo]), int(record[lo]) + int(hi - lo), rows))
+    return tuple(pieces)

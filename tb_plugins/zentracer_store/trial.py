@@ -1,0 +1,110 @@
+"""Brings the files of one trial together: its watched models, their timelines, its scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from zentracer_schema import TableSpec
+
+from zentracer_store.chains import Part, chains_of, scopes_of
+from zentracer_store.contents import FileContents
+from zentracer_store.timeline import Timeline, timeline_of
+
+
+@dataclass(frozen=True)
+class Scope:
+    """One watched model of a trial at one moment."""
+
+    name: str
+    chain: tuple[Part, ...]
+    timeline: Timeline
+
+    @property
+    def planned(self) -> int | None:
+        """Steps that the training means to take, where it said so."""
+        planned = self.chain[-1].facts.get("planned_steps")
+        return planned if isinstance(planned, int) else None
+
+    @cached_property
+    def modules(self) -> dict[str, str]:
+        """Class name by module path, in the model's order where the session tells it."""
+        told = _modules(self.chain)
+        known = {row.module: row.class_name for row in self.timeline.rows if row.module}
+        return told | {path: name for path, name in known.items() if path not in told}
+
+
+@dataclass
+class Trial:
+    """The files of a trial, read so far. `generation` rises with everything that is read."""
+
+    name: str
+    files: dict[str, FileContents] = field(default_factory=dict)
+    generation: int = 0
+    _scopes: tuple[Scope, ...] | None = None
+
+    def changed(self, generation: int) -> None:
+        """Note that a file grew, came or went."""
+        self.generation = generation
+        self._scopes = None
+        _share_specs(self.files.values())
+
+    def scopes(self) -> tuple[Scope, ...]:
+        """The watched models. Two chains of one name that grew side by side are `name` and `name #2`."""
+        if self._scopes is None:
+            files = list(self.files.values())
+            self._scopes = tuple(scope for name in scopes_of(files) for scope in _scopes_named(files, name))
+        return self._scopes
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether any model was watched."""
+        return any(segment.spec.kind == "parameters" for file in self.files.values() for segment in file.segments)
+
+    @property
+    def has_nan(self) -> bool:
+        """Whether weights or applied gradients had NaN entries."""
+        return any(segment.has_nan for file in self.files.values() for segment in file.segments)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the newest session says that it ended."""
+        sessions = [s for file in self.files.values() for s in file.sessions if s.wall is not None]
+        return max(sessions, key=lambda session: session.wall or 0.0).ended if sessions else False
+
+    @property
+    def last_step(self) -> int | None:
+        """The largest step of the trial's tables, else of its scalars."""
+        tables = [s.last_step for f in self.files.values() for s in f.segments if s.spec.kind == "parameters"]
+        steps = [step for step in tables if step is not None]
+        steps = steps or [file.last_step for file in self.files.values() if file.last_step is not None]
+        return max(steps, default=None)
+
+    @property
+    def last_wall(self) -> float | None:
+        """The wall time of the newest record."""
+        return max((file.last_wall for file in self.files.values() if file.last_wall is not None), default=None)
+
+
+def _scopes_named(files: Sequence[FileContents], name: str) -> list[Scope]:
+    found = []
+    for number, chain in enumerate(chains_of(files, name), start=1):
+        timeline = timeline_of(chain, list(_modules(chain)))
+        if len(timeline.steps):
+            found.append(Scope(name if number == 1 else f"{name} #{number}", tuple(chain), timeline))
+    return found
+
+
+def _modules(chain: Sequence[Part]) -> dict[str, str]:
+    told = chain[-1].facts.get("modules")
+    return {str(path): str(name) for path, name in told.items()} if isinstance(told, dict) else {}
+
+
+def _share_specs(files: object) -> None:
+    contents = list(files)  # type: ignore[call-overload]
+    missing = {tag for file in contents for tag in file.undescribed}
+    if missing:
+        specs: dict[str, TableSpec] = {tag: file.specs[tag] for file in contents for tag in missing & file.specs.keys()}
+        for file in contents:
+            file.describe(specs)

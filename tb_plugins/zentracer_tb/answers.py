@@ -1,0 +1,86 @@
+"""Words the store's answers for the Weights tab. Knows nothing of HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from zentracer_store import Catalogue, Scope
+from zentracer_store.facts import facts_of, has_loss
+
+FORMAT = 1
+LOOKS_AGAIN_S = 2
+
+
+def runs_content(catalogue: Catalogue, *, server: str, logdir: str, problem: str | None) -> dict[str, Any]:
+    """The list of runs. `problem` says why nothing at all can be read, where that is so."""
+    return {
+        "format": FORMAT,
+        "server": server,
+        "generation": catalogue.generation,
+        "logdir": logdir,
+        "problem": problem,
+        "progress": asdict(catalogue.progress),
+        "found": asdict(catalogue.counts),
+        "looks_again_s": LOOKS_AGAIN_S,
+        "runs": [asdict(run) for run in catalogue.runs],
+        "oddities": [asdict(oddity) for oddity in catalogue.oddities],
+    }
+
+
+def run_content(run: str, generation: int, scopes: tuple[Scope, ...]) -> dict[str, Any]:
+    """What is known of one run's watched models."""
+    return {"run": run, "generation": generation, "scopes": [_scope_content(scope) for scope in scopes]}
+
+
+def _scope_content(scope: Scope) -> dict[str, Any]:
+    timeline = scope.timeline
+    return {
+        "name": scope.name,
+        "columns": [
+            {
+                "name": column.name,
+                "label": column.label or column.name,
+                "unit": column.unit,
+                "scale": column.scale,
+                "fold": column.fold,
+                "healthy": column.healthy,
+                "mode": column.mode,
+                "error": column.error,
+                "error_kind": column.error_kind,
+                "since": column.since,
+            }
+            for column in timeline.columns
+        ],
+        "rows": [
+            {
+                "name": row.name,
+                "aliases": row.aliases,
+                "class": row.class_name,
+                "module": row.module,
+                "shape": row.shape,
+                "dtype": row.dtype,
+                "layout": row.layout,
+                "trainable": row.trainable,
+                "optimizer": row.optimizer,
+                "group": row.group,
+                "size": row.size,
+            }
+            for row in timeline.rows
+        ],
+        "modules": scope.modules,
+        "steps": {"first": int(timeline.steps[0]), "last": int(timeline.steps[-1]), "count": len(timeline.steps)},
+        "end": timeline.end,
+        "planned": scope.planned,
+        "sessions": [
+            {
+                "id": part.session.id,
+                "start_step": part.start_step,
+                "wall": part.started,
+                "continues": part.session.continues,
+            }
+            for part in scope.chain
+        ],
+        "loss": has_loss(scope.chain),
+        "facts": facts_of(scope.chain, timeline),
+    }

@@ -1,0 +1,188 @@
+"""Turns answers into HTTP: JSON, binary columns, static files; errors as one JSON sentence each."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import struct
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from werkzeug import Request, Response
+from zentracer_store import QueryError
+
+YEAR_S = 365 * 24 * 3600
+_ALIGNMENT = 8
+_TYPES = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".map": "application/json",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".woff2": "font/woff2",
+    ".wasm": "application/wasm",
+}
+
+logger = logging.getLogger(__name__)
+
+Handler = Callable[[Request], Response]
+App = Callable[..., Any]
+
+
+class Refused(Exception):
+    """A request that is not answered; the message is a sentence for who asked."""
+
+    def __init__(self, code: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+def route(handler: Handler) -> App:
+    """A WSGI app from a function of the request: only GET and HEAD, errors as JSON."""
+
+    def answer(request: Request) -> Response:
+        if request.method not in ("GET", "HEAD"):
+            response = _error(405, f"{request.method} is not allowed here. Use GET.")
+            response.headers["Allow"] = "GET, HEAD"
+            return response
+        try:
+            return handler(request)
+        except Refused as refused:
+            return _error(refused.code, str(refused))
+        except QueryError as error:
+            return _error(400, str(error))
+        except Exception as error:  # a defect of ours must not become TensorBoard's HTML page
+            logger.exception("The request %s failed.", request.full_path)
+            return _error(500, f"The server failed on this request ({type(error).__name__}). Its log says more.")
+
+    app: App = Request.application(answer)
+    return app
+
+
+def json_answer(request: Request, content: Mapping[str, Any], etag: str) -> Response:
+    """`content` as JSON; nothing but the tag where the client has it already."""
+    return _tagged(request, etag) or _response(json.dumps(content, allow_nan=False), "application/json", etag=etag)
+
+
+def binary_answer(request: Request, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], etag: str) -> Response:
+    """`header` and arrays as one block of bytes, see `pack`."""
+    return _tagged(request, etag) or _response(pack(header, arrays), "application/octet-stream", etag=etag)
+
+
+def unchanged(request: Request, etag: str) -> Response | None:
+    """The answer 304 where the client's copy is the present one, before anything is computed."""
+    return _tagged(request, etag)
+
+
+def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Length of the header (u32), the header as JSON with a list `arrays` of what follows, and the arrays.
+
+    Every array is little-endian and begins at a multiple of 8, counted from the first byte after the header. Arrays
+    of nothing but zeros share one place.
+    """
+    parts: list[bytes] = []
+    listed, size = [], 0
+    zeros: dict[int, int] = {}
+    for name, array in arrays.items():
+        array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+        blank = not array.any()
+        offset = zeros.get(array.nbytes) if blank else None
+        if offset is None:
+            offset = size
+            parts.append(array.tobytes() + bytes(-array.nbytes % _ALIGNMENT))
+            size += len(parts[-1])
+            if blank:
+                zeros[array.nbytes] = offset
+        listed.append({"name": name, "dtype": array.dtype.str, "shape": array.shape, "offset": offset})
+    text = json.dumps({**header, "arrays": listed}, allow_nan=False).encode()
+    text += b" " * (-(4 + len(text)) % _ALIGNMENT)
+    return b"".join([struct.pack("<I", len(text)), text, *parts])
+
+
+def static_answer(request: Request, folder: Path, name: str) -> Response:
+    """A file of `folder`, compressed where a `.gz` lies beside it and the client takes it.
+
+    Names that carry a hash may be kept for a year; the others are asked for each time.
+    """
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()) or not path.is_file() or path.suffix not in _TYPES:
+        raise Refused(404, f"There is no file {name!r} here.")
+    packed = path.with_name(path.name + ".gz")
+    encoded = packed.is_file() and "gzip" in request.accept_encodings
+    response = _response((packed if encoded else path).read_bytes(), _TYPES[path.suffix])
+    response.headers["Vary"] = "Accept-Encoding"
+    if encoded:
+        response.headers["Content-Encoding"] = "gzip"
+    if "-" in path.stem:
+        response.headers["Cache-Control"] = f"private, max-age={YEAR_S}, immutable"
+    return response
+
+
+def text_answer(content: str, content_type: str) -> Response:
+    """`content` as it is, never kept."""
+    return _response(content, content_type)
+
+
+def number(request: Request, name: str, default: float | None = None) -> float | None:
+    """A finite number from the query.
+
+    Raises:
+        Refused: it is no number, or not finite.
+    """
+    text = request.args.get(name, "")
+    if not text:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise Refused(400, f"{name!r} must be a finite number, got {text!r}.")
+    return value
+
+
+def whole(request: Request, name: str, default: int | None, largest: int) -> int | None:
+    """A whole number of 1 to `largest` from the query.
+
+    Raises:
+        Refused: it is anything else.
+    """
+    text = request.args.get(name, "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= largest):
+        raise Refused(400, f"{name!r} must be a whole number from 1 to {largest:,}, got {text!r}.")
+    return int(text)
+
+
+def jsonable(value: float | None) -> float | str | None:
+    """A number as JSON can say it: what is not finite becomes a word."""
+    if value is None or math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _tagged(request: Request, etag: str) -> Response | None:
+    if request.if_none_match.contains(etag):
+        return _response(b"", None, code=304, etag=etag)
+    return None
+
+
+def _error(code: int, sentence: str) -> Response:
+    return _response(json.dumps({"error": sentence}), "application/json", code=code)
+
+
+def _response(content: bytes | str, content_type: str | None, *, code: int = 200, etag: str | None = None) -> Response:
+    response = Response(content, status=code, content_type=content_type)
+    if content_type is None:
+        del response.headers["Content-Type"]
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Cache-Control"] = "no-cache"
+    if etag is not None:
+        response.set_etag(etag)
+    return response

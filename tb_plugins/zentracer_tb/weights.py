@@ -1,0 +1,175 @@
+"""The Weights tab: its routes, each a thin one over a function that knows nothing of HTTP."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from tensorboard.plugins import base_plugin
+from werkzeug import Request, Response
+from zentracer_store import LARGEST_SIDE, CellsQuery, Scope, answer_cells, sample_of, values_at
+
+from zentracer_tb import http
+from zentracer_tb.answers import run_content, runs_content
+from zentracer_tb.http import Refused
+from zentracer_tb.where import store_at, where_to_look
+
+STATIC = Path(__file__).parent / "static"
+ENTRY = "weights"
+SERVER = secrets.token_hex(8)
+"""Tells one process from the next: generations begin anew in each."""
+
+_NOT_BUILT = """
+export function render() {
+  document.body.textContent =
+    "The pages of ZenTracer are not built. In its repository run `npm ci && npm run build` inside frontend/, " +
+    "or install a released wheel. Then reload this page.";
+}
+"""
+
+
+class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard has no types
+    """Shows every parameter over the steps of a run."""
+
+    plugin_name = "zentracer_weights"
+
+    def __init__(self, context: Any, static: Path = STATIC) -> None:
+        self._static = static
+        self._where = where_to_look(context)
+        self._store = store_at(self._where.places)
+
+    def is_active(self) -> bool:
+        """Always: the tab says what it looked for where it finds nothing."""
+        return True
+
+    def data_plugin_names(self) -> tuple[str, ...]:
+        """The kinds of records that the tab reads."""
+        return ("zentracer_parameters", "zentracer_clock", "zentracer_pulse", "zentracer_session")
+
+    def frontend_metadata(self) -> Any:
+        """Where the page's module is, under the name that carries its hash."""
+        return base_plugin.FrontendMetadata(es_module_path=self._entry(), tab_name="Weights")
+
+    def get_plugin_apps(self) -> dict[str, http.App]:
+        """All routes."""
+        return {
+            "/runs": http.route(self._runs),
+            "/run": http.route(self._run),
+            "/cells": http.route(self._cells),
+            "/at": http.route(self._at),
+            "/sample": http.route(self._sample),
+            "/steps": http.route(self._steps),
+            "/static/*": http.route(self._serve_static),
+            "/not_built.js": http.route(lambda request: http.text_answer(_NOT_BUILT, "text/javascript; charset=utf-8")),
+        }
+
+    def _entry(self) -> str:
+        try:
+            name = json.loads((self._static / "manifest.json").read_text())[ENTRY]
+        except (OSError, ValueError, KeyError):
+            return "/not_built.js"
+        return f"/static/{name}"
+
+    def _runs(self, request: Request) -> Response:
+        self._store.ask()
+        content = runs_content(
+            self._store.catalogue(), server=SERVER, logdir=self._where.shown, problem=self._where.problem
+        )
+        # States change with time, without anything being read: the content itself is the only true tag.
+        etag = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+        return http.json_answer(request, content, etag)
+
+    def _run(self, request: Request) -> Response:
+        run, generation, scopes = self._scopes(request)
+        return http.json_answer(request, run_content(run, generation, scopes), _etag(generation))
+
+    def _cells(self, request: Request) -> Response:
+        run, generation, scope = self._scope(request)
+        query = CellsQuery(
+            column=_required(request, "column"),
+            start=http.number(request, "from"),
+            end=http.number(request, "to"),
+            width=http.whole(request, "width", 1000, LARGEST_SIDE) or 1000,
+            height=http.whole(request, "height", None, LARGEST_SIDE),
+            folded=tuple(unquote(path) for path in request.args.get("fold", "").split(",") if path),
+        )
+        if kept := http.unchanged(request, _etag(generation)):
+            return kept
+        answer = answer_cells(scope.timeline, query)
+        header = {"run": run, "scope": scope.name, "generation": generation, "edges": "edges", **answer.facts}
+        return http.binary_answer(request, header, {"edges": answer.edges, **answer.arrays}, _etag(generation))
+
+    def _at(self, request: Request) -> Response:
+        _, generation, scope = self._scope(request)
+        column = _required(request, "column")
+        if scope.timeline.column(column) is None:
+            raise Refused(404, f"No column {column!r} is recorded in scope {scope.name!r}.")
+        step, values, status = values_at(scope.timeline, column, _step(request))
+        content = {"step": step, "values": [http.jsonable(value) for value in values], "status": status}
+        return http.json_answer(request, content, _etag(generation))
+
+    def _sample(self, request: Request) -> Response:
+        _, generation, scope = self._scope(request)
+        name = _required(request, "row")
+        row = scope.timeline.row_index.get(name)
+        if row is None:
+            raise Refused(404, f"There is no row {name!r} in scope {scope.name!r}.")
+        step = _step(request)
+        sample = sample_of(scope.timeline, row, step)
+        if sample is None:
+            raise Refused(404, f"Nothing of {name!r} is recorded at step {step:g}.")
+        values = {column: http.jsonable(value) for column, value in sample.values.items()}
+        content = {"step": sample.step, "next_step": sample.next_step, "values": values, "status": sample.status}
+        return http.json_answer(request, content, _etag(generation))
+
+    def _steps(self, request: Request) -> Response:
+        run, generation, scope = self._scope(request)
+        timeline = scope.timeline
+        arrays = {"steps": timeline.steps.astype("<f8"), "wall": timeline.walls, "session": timeline.sessions}
+        header = {"run": run, "scope": scope.name, "generation": generation}
+        return http.binary_answer(request, header, arrays, _etag(generation))
+
+    def _serve_static(self, request: Request) -> Response:
+        return http.static_answer(request, self._static, request.path.partition("/static/")[2])
+
+    def _scopes(self, request: Request) -> tuple[str, int, tuple[Scope, ...]]:
+        run = _required(request, "run")
+        self._store.ask(run)
+        found = self._store.scopes(run)
+        if found is None:
+            raise Refused(404, f"There is no run {run!r} in {self._where.shown or 'the log directory'}.")
+        return run, *found
+
+    def _scope(self, request: Request) -> tuple[str, int, Scope]:
+        """The scope that is asked for; the first one where the request names none."""
+        run, generation, scopes = self._scopes(request)
+        if not scopes:
+            raise Refused(404, f"Run {run!r} has no parameter tables yet.")
+        name = request.args.get("scope") or scopes[0].name
+        scope = next((scope for scope in scopes if scope.name == name), None)
+        if scope is None:
+            names = ", ".join(scope.name for scope in scopes)
+            raise Refused(404, f"Run {run!r} has no scope {name!r}. There are {names}.")
+        return run, generation, scope
+
+
+def _required(request: Request, name: str) -> str:
+    value = request.args.get(name, "")
+    if not value:
+        raise Refused(400, f"The request needs {name!r}.")
+    return value
+
+
+def _step(request: Request) -> float:
+    step = http.number(request, "step")
+    if step is None:
+        raise Refused(400, "The request needs 'step'.")
+    return step
+
+
+def _etag(generation: int) -> str:
+    return f"{SERVER}-{generation}"

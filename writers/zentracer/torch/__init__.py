@@ -1,0 +1,6 @@
+"""Records the training of PyTorch models: `watch(model, optimizer, logdir="runs/baseline")`."""
+
+from zentracer.torch.tracer import Tracer
+from zentracer.torch.watch import watch
+
+__all__ = ["Tracer", "watch"]

@@ -1,0 +1,116 @@
+/** What the user can do to the view. Each changes choices; questions, answers and the picture follow. */
+
+import { nearest } from "../../base/sorted.ts";
+import { clampSpan, panSpan, type Span, toStep, zoomSpan } from "../../base/span.ts";
+import { HIGHEST_ROW_PX } from "./layout.ts";
+import type { Limits } from "./limits.ts";
+import type { Model } from "./model.ts";
+import type { Picture } from "./picture.ts";
+
+export interface Actions {
+  chooseRun(name: string): void;
+  chooseScope(name: string): void;
+  chooseStatistic(name: string): void;
+  /** Null: robust ones. */
+  setLimits(limits: Limits | null): void;
+  setFilter(text: string): void;
+  setFollow(on: boolean): void;
+  /** Shows these steps. Follow latest stays on only where they end with the newest. */
+  show(span: Span): void;
+  zoomSteps(factor: number, at: number): void;
+  pan(steps: number): void;
+  /** The whole run, and as many px a row as fit. */
+  reset(): void;
+  /** Puts the cursor on the sample closest to `step`. */
+  moveTo(step: number): void;
+  moveBy(samples: number): void;
+  toggleFold(path: string): void;
+  foldAll(): void;
+  unfoldAll(): void;
+  /** As many px a row as fit. */
+  fitRows(): void;
+  /** One px a row more or less, from what is shown. */
+  growRows(by: number): void;
+}
+
+export function createActions(model: Model, picture: Picture): Actions {
+  const { choices, choose } = model;
+  const robustAgain = () => (choices.peek().held ? { limits: null, held: false } : {});
+
+  function show(span: Span): void {
+    const bounds = picture.bounds.peek();
+    if (!bounds) return;
+    const inside = clampSpan(span, bounds);
+    const atEnd = inside.to >= bounds.to;
+    const whole = atEnd && inside.from <= bounds.from;
+    const follow = choices.peek().follow && atEnd;
+    choose({ window: whole && follow ? null : inside, follow, ...(!follow && holdCursor()) });
+  }
+
+  /** Without follow latest, a cursor on the last step stays on that step when newer ones come. */
+  function holdCursor() {
+    return { step: model.cursor.peek() };
+  }
+
+  function moveTo(step: number): void {
+    const steps = model.steps.answer.peek()?.value.steps;
+    if (!steps?.length) return;
+    const index = nearest(steps, step);
+    const isLast = index === steps.length - 1;
+    choose({ step: isLast && choices.peek().follow ? null : steps[index]! });
+  }
+
+  return {
+    chooseRun: (run) => choose({ run, ...robustAgain() }),
+    chooseScope: (scope) => choose({ scope, ...robustAgain() }),
+    chooseStatistic: (statistic) => choose({ statistic, limits: null, held: false }),
+    setLimits: (limits) => choose({ limits, held: false }),
+    setFilter: (filter) => choose({ filter }),
+    setFollow(on) {
+      if (on) choose({ follow: true });
+      else choose({ follow: false, window: picture.view.peek(), ...holdCursor() });
+    },
+    show,
+    zoomSteps(factor, at) {
+      const [view, bounds] = [picture.view.peek(), picture.bounds.peek()];
+      if (view && bounds) show(zoomSpan(view, factor, at, bounds));
+    },
+    pan(steps) {
+      const [view, bounds] = [picture.view.peek(), picture.bounds.peek()];
+      if (view && bounds) show(panSpan(view, steps, bounds));
+    },
+    reset() {
+      const { follow } = choices.peek();
+      choose({ window: follow ? null : picture.bounds.peek(), row: null });
+    },
+    moveTo,
+    moveBy(samples) {
+      const steps = model.steps.answer.peek()?.value.steps;
+      const cursor = model.cursor.peek();
+      if (!steps?.length || cursor === null) return;
+      const index = nearest(steps, cursor) + samples;
+      moveTo(steps[Math.min(steps.length - 1, Math.max(0, index))]!);
+    },
+    toggleFold(path) {
+      const folds = new Set(choices.peek().folds);
+      if (!folds.delete(path)) folds.add(path);
+      choose({ folds });
+    },
+    foldAll() {
+      const tops = model.tree.peek().tops.filter((top) => top.foldable);
+      choose({ folds: new Set(tops.map((top) => top.path)) });
+    },
+    unfoldAll: () => choose({ folds: new Set() }),
+    fitRows: () => choose({ row: null }),
+    growRows(by) {
+      const now = choices.peek().row ?? picture.layout.peek()?.row;
+      if (now !== undefined) choose({ row: Math.min(HIGHEST_ROW_PX, Math.max(1, Math.round(now + by))) });
+    },
+  };
+}
+
+/** The step under a pixel of the cells. */
+export function stepAt(picture: Picture, x: number): number | null {
+  const [view, geo] = [picture.view.peek(), picture.geometry.peek()];
+  return view && geo ? toStep(x, view, geo.w) : null;
+}

@@ -1,0 +1,189 @@
+/** The frame of the tab: run picker, toolbar, picture or what stands in its place, cursor bar. */
+
+import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { whole } from "../../base/numbers.ts";
+import { type Span, width } from "../../base/span.ts";
+import { CursorBar } from "../../widgets/cursor-bar.tsx";
+import { RunPicker } from "../../widgets/runs.tsx";
+import { Banner, Progress } from "../../widgets/states.tsx";
+import { useApp } from "./app-context.ts";
+import { Axis, Overlay } from "./axis.tsx";
+import { Rows } from "./cells.tsx";
+import type { Oddity, Steps } from "./contract.ts";
+import { phaseOf } from "./phase.ts";
+import { SPEEDS } from "./play.ts";
+import { glyphAndWord } from "./run-words.ts";
+import { Head, Reading, Scale } from "./scale.tsx";
+import { signalPhase } from "./signs.ts";
+import { Toolbar } from "./toolbar.tsx";
+
+export function Frame() {
+  const app = useApp();
+  const { model, picture, sidebar, help } = app;
+  const aside = app.aside.value;
+  const progress = model.runs.value?.progress;
+  const phase = phaseOf(app);
+  useEffect(() => aside?.attachKeys(app), [app, aside]);
+  useSignalEffect(() => signalPhase(phaseOf(app).is, model.away.value !== null));
+  const close = () => {
+    sidebar.value = false;
+  };
+  return (
+    <div class={`tab${sidebar.value ? "" : " folded"}${picture.slim.value ? " slim" : ""}`}>
+      {sidebar.value && picture.slim.value && <div class="scrim" aria-hidden="true" onClick={close} />}
+      {sidebar.value && <Runs />}
+      <main>
+        {(phase.is !== "empty" || !sidebar.value) && <Toolbar />}
+        {progress && !progress.done && (
+          <Progress share={progress.bytes_total ? progress.bytes / progress.bytes_total : null} />
+        )}
+        <Connection />
+        <Main />
+      </main>
+      <Cursor />
+      {help.value && aside && (
+        <aside.Help
+          onClose={() => {
+            help.value = false;
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function Main() {
+  const app = useApp();
+  const phase = phaseOf(app);
+  if (phase.is === "loading" || phase.is === "picture") return <PictureBox />;
+  return app.aside.value && <app.aside.value.Pane phase={phase} />;
+}
+
+function PictureBox() {
+  const app = useApp();
+  const { picture } = app;
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = box.current!;
+    const measure = () => {
+      const { clientWidth, clientHeight } = element;
+      if (!clientWidth || !clientHeight) return; // a hidden tab: keep what it was
+      picture.frame.value = { width: clientWidth, height: clientHeight, ratio: window.devicePixelRatio || 1 };
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, [app]);
+  const attach = app.aside.value?.attachGestures;
+  useEffect(() => attach?.(box.current!, app), [app, attach]);
+  return (
+    <div class="picture" ref={box} data-testid="picture">
+      <Scale />
+      <Reading />
+      <Head />
+      <Rows />
+      <Axis />
+      <Overlay />
+    </div>
+  );
+}
+
+/** One line above the picture while the server is away; the picture stays, dimmed. */
+function Connection() {
+  const { model, picture } = useApp();
+  const away = model.away.value;
+  const now = useSignal(Date.now());
+  useEffect(() => {
+    if (!away) return;
+    const timer = setInterval(() => {
+      now.value = Date.now();
+    }, 500);
+    return () => clearInterval(timer);
+  }, [away]);
+  if (!away) return null;
+  const due = model.poll.due();
+  const wait = due === undefined ? "now" : `in ${whole(Math.max(0, Math.ceil((due - now.value) / 1000)))} s`;
+  const since = new Date(away.since).toLocaleTimeString("en-GB");
+  const kept = picture.cells.answer.value ? " The picture is the last one it sent." : "";
+  return (
+    <Banner testId="away" action="Ask now" onAction={model.poll.now}>
+      {away.sentence} Since <span class="num">{since}</span>.{kept} Asking again {wait}.
+    </Banner>
+  );
+}
+
+function Runs() {
+  const { model, picture, actions, sidebar } = useApp();
+  const answer = model.runs.value;
+  const runs = (answer?.runs ?? []).map((run) => ({
+    name: run.name,
+    ...glyphAndWord(run),
+    right: run.last_step === null ? "" : whole(run.last_step),
+  }));
+  return (
+    <RunPicker
+      runs={runs}
+      chosen={model.choices.value.run}
+      facts={model.scope.value?.facts ?? []}
+      oddities={[...(answer?.oddities ?? [])].sort((a, b) => b.wall - a.wall).map(told)}
+      onChoose={(name) => {
+        actions.chooseRun(name);
+        if (picture.slim.peek()) sidebar.value = false;
+      }}
+      onFold={() => {
+        sidebar.value = false;
+      }}
+    />
+  );
+}
+
+function told(oddity: Oddity) {
+  const where = oddity.offset === null ? oddity.file : `${oddity.file}, byte ${whole(oddity.offset)}`;
+  return { run: oddity.run, text: oddity.text, where };
+}
+
+function Cursor() {
+  const { model, picture, actions, player, help } = useApp();
+  const steps = model.steps.answer.value?.value;
+  const holes = useComputed(() => holesOf(model.steps.answer.value?.value));
+  const [view, bounds, scope] = [picture.view.value, picture.bounds.value, model.scope.value];
+  const zoomed = view && bounds && width(view) < width(bounds) * 0.999;
+  const first = steps?.steps[0] ?? 0;
+  const last = steps?.steps.at(-1) ?? 0;
+  return (
+    <CursorBar
+      step={steps?.steps.length ? model.cursor.value : null}
+      first={Math.min(0, first)}
+      last={last}
+      planned={scope?.planned ?? null}
+      holes={holes.value}
+      view={zoomed ? view : null}
+      live={model.summary.value?.state === "live"}
+      playing={player.playing.value}
+      speed={player.speed.value}
+      speeds={SPEEDS}
+      onMove={actions.moveTo}
+      onFirst={() => actions.moveTo(first)}
+      onPrevious={() => actions.moveBy(-1)}
+      onPlay={player.toggle}
+      onNext={() => actions.moveBy(1)}
+      onLast={() => actions.moveTo(last)}
+      onSpeed={(speed) => {
+        player.speed.value = speed;
+      }}
+      onHelp={() => {
+        help.value = true;
+      }}
+    />
+  );
+}
+
+/** From the last sample of a session to the first of the next. */
+export function holesOf(steps: Steps | undefined): Span[] {
+  const holes: Span[] = [];
+  for (let k = 1; k < (steps?.steps.length ?? 0); k++)
+    if (steps!.session[k] !== steps!.session[k - 1]) holes.push({ from: steps!.steps[k - 1]!, to: steps!.steps[k]! });
+  return holes;
+}

@@ -1,0 +1,14 @@
+/** What the first picture does not need: it comes right after, in one file. */
+
+import style from "./aside.css";
+
+export { Cross } from "./cross.tsx";
+export { attachGestures } from "./gestures.ts";
+export { Help } from "./help.tsx";
+export { attachKeys } from "./keys.ts";
+export { LimitsForm } from "./limits-form.tsx";
+export { Pane } from "./panes.tsx";
+
+const sheet = document.createElement("style");
+sheet.textContent = style;
+document.head.append(sheet);

@@ -1,0 +1,80 @@
+/** Spells the questions to our routes. What follows a `#` never leaves the browser: it makes a key new. */
+
+import type { Span } from "../../base/span.ts";
+
+/** Of docs/http.md: what one answer may hold, and its longest side. */
+const MOST_CELLS = 4e6;
+const MOST_SIDE = 8192;
+
+export interface Subject {
+  readonly run: string;
+  readonly scope: string;
+  readonly column: string;
+}
+
+export interface CellsQuestion extends Subject {
+  readonly span: Span | null;
+  /** Cells wanted in time. */
+  readonly width: number;
+  /** Most nodes wanted. */
+  readonly height: number;
+  /** Of the model, were nothing folded. */
+  readonly rows: number;
+  /** Paths of modules. */
+  readonly folds: readonly string[];
+}
+
+export const runPath = (run: string): string => `run?${query({ run })}`;
+
+export const stepsPath = (run: string, scope: string): string => `steps?${query({ run, scope })}`;
+
+export const atPath = (subject: Subject, step: number): string =>
+  `at?${query({ ...subject, step: String(step) })}`;
+
+export const samplePath = (run: string, scope: string, row: string, step: number): string =>
+  `sample?${query({ run, scope, row, step: String(step) })}`;
+
+export function cellsPath(question: CellsQuestion): string {
+  const { run, scope, column, span } = question;
+  const { width, height } = withinLimits(question);
+  return `cells?${query({
+    run,
+    scope,
+    column,
+    ...(span && { from: String(Math.floor(span.from)), to: String(Math.ceil(span.to)) }),
+    width: String(width),
+    height: String(height),
+    ...(question.folds.length && { fold: question.folds.map(encodeURIComponent).join(",") }),
+  })}`;
+}
+
+/**
+ * Cells wide and nodes high, so that the answer stays within what the server gives. An unfolded node is one row of
+ * cells, a folded one four. Nodes that may not fold to fit cost width instead.
+ */
+export function withinLimits(question: Pick<CellsQuestion, "width" | "height" | "rows" | "folds">): {
+  width: number;
+  height: number;
+} {
+  const side = (length: number) => Math.max(1, Math.min(MOST_SIDE, Math.floor(length)));
+  const unfolded = question.rows + 3 * question.folds.length;
+  if (question.height >= question.rows) {
+    return { width: side(Math.min(question.width, MOST_CELLS / unfolded)), height: side(question.height) };
+  }
+  const width = side(question.width);
+  return { width, height: side(Math.min(question.height, MOST_CELLS / (4 * width))) };
+}
+
+/** Whether two keys ask about the same run, scope and statistic, so that one answer may stand in for the other. */
+export function sameSubject(a: string, b: string): boolean {
+  const [first, second] = [parameters(a), parameters(b)];
+  return ["run", "scope", "column"].every((name) => first.get(name) === second.get(name));
+}
+
+function parameters(key: string): URLSearchParams {
+  return new URLSearchParams(key.split("#")[0]!.split("?")[1]);
+}
+
+function query(values: Record<string, string>): string {
+  return new URLSearchParams(values).toString();
+}

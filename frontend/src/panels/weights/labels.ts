@@ -1,0 +1,162 @@
+/** Where the names stand: a column a level, each name at the deepest level where it has room. */
+
+import type { Layout, Unit } from "./layout.ts";
+import { NAME_PX } from "./layout.ts";
+import type { CellNode, RowInfo } from "./contract.ts";
+import { type Branch, relative, type Tree } from "./tree.ts";
+
+export interface Label {
+  /** Of the module or tensor; unique. */
+  readonly path: string;
+  readonly text: string;
+  /** Class of the module, where it has room beside the name. */
+  readonly detail: string;
+  /** Shape of a tensor or number of tensors, at the right edge. */
+  readonly right: string;
+  readonly x: number;
+  readonly y: number;
+  /** Undefined where it cannot be folded. */
+  readonly folded: boolean | undefined;
+  /** Level in the tree of names, from 1. */
+  readonly level: number;
+  /** Bands [first, end) that it names. */
+  readonly first: number;
+  readonly end: number;
+}
+
+/** A line beside everything that belongs to a branch. */
+export interface Bracket {
+  readonly x: number;
+  readonly y: number;
+  readonly h: number;
+}
+
+export interface Names {
+  readonly labels: readonly Label[];
+  readonly brackets: readonly Bracket[];
+}
+
+export interface NameSpace {
+  /** Left edge of each level; the last one is of tensors. */
+  readonly columns: readonly number[];
+  readonly slim: boolean;
+}
+
+const LEFT = 10;
+/** Triangle and the gap behind it. */
+export const GLYPH_PX = 12;
+const GAP_PX = 10;
+
+/** Columns as wide as their longest name, within `width_px` less what tensors need. */
+export function nameColumns(
+  tree: Tree,
+  width_px: number,
+  measure: (text: string) => number,
+  slim: boolean,
+): NameSpace {
+  const longest: number[] = [];
+  const visit = (branch: Branch) => {
+    const wide = branch.tensor ? 0 : measure(branch.name); // nothing stands to the right of a lone tensor
+    longest[branch.depth] = Math.max(longest[branch.depth] ?? 0, wide);
+    branch.children.forEach(visit);
+  };
+  tree.tops.forEach(visit);
+  const most = (width_px * (slim ? 0.4 : 0.36)) / Math.max(1, longest.length) + (slim ? 0 : 30);
+  const columns = [LEFT];
+  for (const wide of longest) columns.push(columns.at(-1)! + GLYPH_PX + Math.min(most, Math.ceil(wide)) + GAP_PX);
+  return { columns, slim };
+}
+
+/**
+ * Labels of all units, none closer than 14 px to the one above it in its column. A branch is named where it begins,
+ * a folded or lone one in its middle.
+ */
+export function placeNames(
+  layout: Layout,
+  nodes: readonly CellNode[],
+  rows: ReadonlyMap<string, RowInfo>,
+  space: NameSpace,
+): Names {
+  const labels: Label[] = [];
+  const brackets: Bracket[] = [];
+  const free: number[] = []; // the y from which each level has room
+  const add = (level: number, label: Omit<Label, "x" | "level">): boolean => {
+    if (label.y < (free[level] ?? Number.NEGATIVE_INFINITY)) return false;
+    free[level] = label.y + NAME_PX;
+    labels.push({ ...label, x: space.columns[Math.min(level, space.columns.length - 1)]!, level: level + 1 });
+    return true;
+  };
+  const opened = new Map<Branch, { y: number; bottom: number; first: number; end: number }>();
+  for (const unit of layout.units)
+    for (let above = unit.branch?.parent; above; above = above.parent) {
+      const extent = opened.get(above);
+      if (extent) Object.assign(extent, { bottom: unit.y + unit.h, end: unit.end });
+      else opened.set(above, { y: unit.y, bottom: unit.y + unit.h, first: unit.first, end: unit.end });
+    }
+  for (const [branch, { y, bottom, first, end }] of opened) {
+    const x = (space.columns[branch.depth + 1] ?? 0) - GAP_PX + 2;
+    if (bottom - y >= NAME_PX) brackets.push({ x, y, h: bottom - y });
+    add(branch.depth, {
+      ...named(branch),
+      detail: "",
+      right: "",
+      y,
+      folded: branch.foldable ? false : undefined,
+      first,
+      end,
+    });
+  }
+  for (const unit of layout.units) {
+    const { branch } = unit;
+    const alone = !branch || branch.depth === 0;
+    if (branch && unit.h >= NAME_PX - 1) {
+      const splits = unit.named && !branch.tensor;
+      add(branch.depth, {
+        ...named(branch),
+        detail: splits || space.slim || branch.depth === 0 ? "" : branch.className,
+        right: splits || space.slim ? "" : extent(branch, alone, rows),
+        y: unit.y + (splits ? lead(unit) : alone || unit.folded ? Math.round(unit.h / 2) - NAME_PX / 2 : 0),
+        folded: branch.foldable ? unit.folded : undefined,
+        first: unit.first,
+        end: unit.end,
+      });
+    }
+    if (!unit.named || branch?.tensor) continue;
+    for (let k = unit.first; k < unit.end; k++) {
+      const node = nodes[layout.bands[k]!.node]!;
+      const h = unit.h / (unit.end - unit.first);
+      const shape = rows.get(node.path)?.shape;
+      add(space.columns.length - 1, {
+        path: node.path,
+        text: relative(node.path, branch?.path ?? ""),
+        detail: "",
+        right: space.slim ? "" : shape ? shapeText(shape) : String(node.leaves),
+        y: unit.y + Math.round(h * (k - unit.first) + (h - 1 - NAME_PX) / 2),
+        folded: undefined,
+        first: k,
+        end: k + 1,
+      });
+    }
+  }
+  labels.sort((a, b) => a.first - b.first || a.level - b.level);
+  return { labels, brackets };
+}
+
+/** `256×1024×1×1`; a scalar is `1`. */
+export function shapeText(shape: readonly number[]): string {
+  return shape.length ? shape.join("×") : "1";
+}
+
+const named = (branch: Branch) => ({ path: branch.path, text: branch.name });
+
+/** Offset of the name of a module whose tensors are named, so that it stands on the line of the first. */
+function lead(unit: Unit): number {
+  return Math.round((unit.h / (unit.end - unit.first) - 1 - NAME_PX) / 2);
+}
+
+function extent(branch: Branch, inWords: boolean, rows: ReadonlyMap<string, RowInfo>): string {
+  const lone = rows.get(branch.path);
+  if (lone) return shapeText(lone.shape);
+  const n = branch.to - branch.from;
+  return inWords ? `${n} tensor${n === 1 ? "" : "s"}` : String(n);
+}

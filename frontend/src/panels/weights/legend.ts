@@ -1,0 +1,108 @@
+/** What the legend shows: the distribution on the colours' axis, ticks along it, and the marks with their counts. */
+
+import { plain, powerOfTen, scientific, whole } from "../../base/numbers.ts";
+import { linearTicks } from "../../base/ticks.ts";
+import type { LegendKey, LegendTick } from "../../widgets/legend.tsx";
+import { MARK } from "./codes.ts";
+import type { ColumnInfo, Distribution } from "./contract.ts";
+import { type ColourAxis, fraction, fractionAt } from "./limits.ts";
+import { markPixel, type Palette } from "./paint.ts";
+import { formatValue } from "./statistics.ts";
+
+/**
+ * Heights, 0 to 1, of `bins` equal bins along the axis: the square root of their share of the fullest one. The first
+ * and last collect what lies outside, the first also zeros, whose colour they have; they are cut, and not counted
+ * for the fullest, so that a frozen block does not flatten everything else.
+ */
+export function histogram(distribution: Distribution, axis: ColourAxis, bins: number): number[] {
+  const mass = new Float64Array(bins);
+  const { low, high, counts } = distribution;
+  const step = (high - low) / counts.length;
+  counts.forEach((count, k) => {
+    if (!count) return;
+    const from = fractionAt(axis, low + k * step) * bins;
+    const to = fractionAt(axis, low + (k + 1) * step) * bins;
+    spread(mass, count, from, to);
+  });
+  if (axis.log) mass[0]! += distribution.zeros;
+  const inner = Math.max(...mass.slice(1, -1));
+  const fullest = inner > 0 ? inner : Math.max(...mass);
+  return [...mass].map((share) => (share > 0 ? Math.min(1, Math.sqrt(share / fullest)) : 0));
+}
+
+/** Divides `count` among the bins that [from, to) overlaps; what lies outside goes to the ends. */
+function spread(mass: Float64Array, count: number, from: number, to: number): void {
+  const last = mass.length - 1;
+  const a = Math.min(last, Math.max(0, Math.floor(from)));
+  const b = Math.min(last, Math.max(0, Math.ceil(to) - 1));
+  if (a >= b) {
+    mass[a]! += count;
+    return;
+  }
+  for (let k = a; k <= b; k++) {
+    const left = k === a ? from : k;
+    const right = k === b ? to : k + 1;
+    mass[k]! += (count * (right - left)) / (to - from);
+  }
+}
+
+/** Decades, or round values; the ends say that they collect what lies beyond. At most one a `gap` of the bar. */
+export function legendTicks(axis: ColourAxis, column: ColumnInfo, gap: number): LegendTick[] {
+  const ends: LegendTick[] = [
+    { at: 0, text: `≤ ${endText(axis, column, axis.low)}`, align: "left" },
+    { at: 1, text: `≥ ${endText(axis, column, axis.high)}`, align: "right" },
+  ];
+  const between = axis.log ? decades(axis) : linearTicks(axis.low, axis.high, 4);
+  const inner: LegendTick[] = [];
+  // The centre first: of two that touch, the one that means something stays.
+  const order = between.sort((a, b) => Math.abs(a - (axis.centre ?? a)) - Math.abs(b - (axis.centre ?? b)));
+  for (const value of order) {
+    const at = fractionAt(axis, value);
+    const isFree = inner.every((tick) => Math.abs(tick.at - at) >= gap);
+    if (at < gap * 1.4 || at > 1 - gap * 1.4 || !isFree) continue;
+    inner.push({ at, text: axis.log ? powerOfTen(value) : formatValue(column, value), align: "middle" });
+  }
+  return [ends[0]!, ...inner.sort((a, b) => a.at - b.at), ends[1]!];
+}
+
+function decades(axis: ColourAxis): number[] {
+  const found: number[] = [];
+  for (let exponent = Math.ceil(axis.low); exponent <= axis.high; exponent++) found.push(exponent);
+  return found;
+}
+
+/** A limit: `1e−5` at a whole decade, else as its statistic is written. */
+export function endText(axis: ColourAxis, column: ColumnInfo, at: number): string {
+  if (!axis.log) return formatValue(column, at);
+  const near = Math.round(at);
+  if (Math.abs(at - near) < 1e-6) return powerOfTen(near);
+  const value = 10 ** at;
+  return value >= 0.01 && value < 1e5 ? plain(value) : scientific(value);
+}
+
+/** The marks that occur, and always those of which one wants to know that they do not. */
+export function legendKeys(distribution: Distribution, ink: Palette, folded: boolean, slim: boolean): LegendKey[] {
+  const mark = (code: number) => (x: number, y: number) => markPixel(ink, code, x, y);
+  const cells = (count: number) => (slim ? {} : { count: whole(count), unit: count === 1 ? "cell" : "cells" });
+  const { nan, pinf, ninf, missing, zeros } = distribution;
+  const keys: LegendKey[] = [{ id: "nan", text: "NaN", ...cells(nan), pixel: mark(MARK.NAN) }];
+  const signs = pinf && ninf ? "±Inf" : ninf ? "−Inf" : "+Inf";
+  keys.push({ id: "inf", text: signs, ...cells(pinf + ninf), pixel: mark(MARK.INF) });
+  keys.push({ id: "missing", text: "not recorded", ...cells(missing), pixel: mark(MARK.MISSING) });
+  if (zeros) keys.push({ id: "zero", text: "exactly 0", ...cells(zeros), pixel: () => ink.scale[0]! });
+  if (folded) {
+    const strata = [0.75, 0.6, 0.2].map((at) => ink.scale[Math.floor(at * (ink.scale.length - 1))]!);
+    keys.push({
+      id: "folded",
+      text: slim ? "folded" : "folded: largest, median, least",
+      pixel: (_, y) => strata[y < 3 ? 0 : y < 7 ? 1 : 2]!,
+    });
+  }
+  return keys;
+}
+
+/** Where a value lies on the bar, for the triangle that follows the pointer; null beside any value. */
+export function barPlace(axis: ColourAxis, value: number | undefined): number | null {
+  if (value === undefined || Number.isNaN(value)) return null;
+  return Math.min(1, Math.max(0, fraction(axis, value)));
+}

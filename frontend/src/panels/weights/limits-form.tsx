@@ -1,0 +1,78 @@
+/** Sets the lowest and highest value that the colours span. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { useApp } from "./app-context.ts";
+import type { ColumnInfo } from "./contract.ts";
+import { limitsOf, validLimits } from "./limits.ts";
+
+interface LimitsFormProps {
+  readonly column: ColumnInfo;
+  close(): void;
+}
+
+export function LimitsForm({ column, close }: LimitsFormProps) {
+  const { picture, model, actions } = useApp();
+  const now = limitsOf(picture.axis.peek()!);
+  const low = useSignal(String(Number(now.low.toPrecision(3))));
+  const high = useSignal(String(Number(now.high.toPrecision(3))));
+  const limits = { low: Number(low.value), high: Number(high.value) };
+  const valid = low.value.trim() !== "" && high.value.trim() !== "" && validLimits(column, limits);
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => first.current?.select(), []);
+  const field = (label: string, value: typeof low) => (
+    <label>
+      {label}
+      <input
+        class="num"
+        type="text"
+        inputMode="decimal"
+        data-testid={`limits-${label.toLowerCase()}`}
+        aria-invalid={!valid}
+        value={value.value}
+        {...(value === low && { ref: first })}
+        onInput={(event) => {
+          value.value = event.currentTarget.value;
+        }}
+      />
+    </label>
+  );
+  const rule =
+    column.healthy !== null
+      ? `The lowest must lie under ${column.healthy}, the healthy value, and the highest above it.`
+      : `The lowest must be ${column.scale === "log" ? "above 0 and " : ""}below the highest.`;
+  return (
+    <form
+      class="limits"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!valid) return;
+        actions.setLimits(limits);
+        close();
+      }}
+    >
+      <div class="pair">
+        {field("Lowest", low)}
+        {field("Highest", high)}
+      </div>
+      <p class="quiet">{valid ? "Values beyond the limits take the colours of the ends." : rule}</p>
+      <div class="pair">
+        <button type="submit" class="ctl" disabled={!valid} data-testid="limits-set">
+          Set
+        </button>
+        <button
+          type="button"
+          class="ctl"
+          data-testid="limits-robust"
+          aria-pressed={model.choices.value.limits === null}
+          onClick={() => {
+            actions.setLimits(null);
+            close();
+          }}
+        >
+          Robust: 1st to 99th percentile
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,182 @@
+/** Which run, scope and statistic is looked at, and what the server says about them. */
+
+import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
+import { type Fetched, fetched } from "../../host/fetched.ts";
+import type { Link } from "../../host/link.ts";
+import { runFilter } from "../../host/parent.ts";
+import { type Outcome, type Poll, poll } from "../../host/poll.ts";
+import { getColumns, getJson, repeated } from "../../host/request.ts";
+import { runPath, sameSubject, stepsPath } from "./ask.ts";
+import { type Choices, fromLink, toLink } from "./choices.ts";
+import {
+  type ColumnInfo,
+  parseSteps,
+  type RowInfo,
+  type RunAnswer,
+  type RunSummary,
+  type RunsAnswer,
+  type ScopeInfo,
+  type Steps,
+} from "./contract.ts";
+import { buildTree, type Tree } from "./tree.ts";
+
+/** No answer since; `sentence` says what came instead. */
+export interface Away {
+  readonly sentence: string;
+  /** In ms since the epoch. */
+  readonly since: number;
+}
+
+export interface Model {
+  readonly choices: ReadonlySignal<Choices>;
+  choose(patch: Partial<Choices>): void;
+  readonly runs: ReadonlySignal<RunsAnswer | null>;
+  readonly away: ReadonlySignal<Away | null>;
+  readonly poll: Poll;
+  /** Of the chosen run; null while none is chosen or the server does not know it. */
+  readonly summary: ReadonlySignal<RunSummary | null>;
+  readonly info: Fetched<RunAnswer>;
+  readonly scope: ReadonlySignal<ScopeInfo | null>;
+  /** Null where the run has no rows for the chosen statistic. */
+  readonly column: ReadonlySignal<ColumnInfo | null>;
+  readonly tree: ReadonlySignal<Tree>;
+  readonly rows: ReadonlySignal<ReadonlyMap<string, RowInfo>>;
+  readonly steps: Fetched<Steps>;
+  /** The step at the cursor. */
+  readonly cursor: ReadonlySignal<number | null>;
+  /** Rises with every change of what is recorded of this run. */
+  readonly generation: ReadonlySignal<number>;
+  /** Called after every question whether there is news. */
+  onAnswer(listener: () => void): void;
+}
+
+const IDLE_MS = 10_000;
+const AWAY_MS = 30_000;
+const LINK_MS = 200;
+
+export function createModel(link: Link): Model {
+  const choices = signal<Choices>(fromLink(link.read()));
+  const choose = (patch: Partial<Choices>) => {
+    choices.value = { ...choices.peek(), ...patch };
+  };
+
+  const runs = signal<RunsAnswer | null>(null);
+  const away = signal<Away | null>(null);
+  const listeners: (() => void)[] = [];
+  const ask = repeated<RunsAnswer>("runs");
+  const polling = poll(
+    async (): Promise<Outcome> => {
+      try {
+        const answer = await ask();
+        if (answer) runs.value = answer;
+        away.value = null;
+        for (const listener of listeners) listener();
+        return answer ? "news" : "same";
+      } catch (error) {
+        away.value ??= { sentence: (error as Error).message, since: Date.now() };
+        return "failed";
+      }
+    },
+    () => {
+      const steady = (runs.peek()?.looks_again_s ?? 1) * 1000;
+      return { steady_ms: steady, idle_ms: IDLE_MS, away_ms: AWAY_MS };
+    },
+  );
+
+  const summary = computed(() => runs.value?.runs.find((run) => run.name === choices.value.run) ?? null);
+  effect(() => {
+    const answer = runs.value;
+    if (!answer || choices.peek().run !== null) return;
+    const first = firstRun(answer, runFilter());
+    if (first !== null) choose({ run: first });
+  });
+
+  const infoKey = computed(() => {
+    const run = summary.value;
+    if (!run?.tables || run.error) return null;
+    const token = [runs.value!.server, run.last_step, run.last_wall, run.state, run.nan];
+    if (run.state === "reading") token.push(runs.value!.generation);
+    return `${runPath(run.name)}#${token.join()}`;
+  });
+  const info = fetched<RunAnswer>(infoKey, getJson, sameSubject);
+  const scope = computed(() => {
+    const scopes = info.answer.value?.value.scopes ?? [];
+    return scopes.find((each) => each.name === choices.value.scope) ?? scopes[0] ?? null;
+  });
+  const generation = computed(() => info.answer.value?.value.generation ?? 0);
+  const column = computed(
+    () => scope.value?.columns.find((each) => each.name === choices.value.statistic) ?? null,
+  );
+
+  // The same rows are the same tree, however often the run is asked about.
+  let grown: { key: string; tree: Tree; rows: ReadonlyMap<string, RowInfo> } | null = null;
+  const names = computed(() => {
+    const rows = scope.value?.rows ?? [];
+    const key = JSON.stringify([rows, scope.value?.modules]);
+    if (grown?.key !== key)
+      grown = {
+        key,
+        tree: buildTree(rows, scope.value?.modules ?? {}),
+        rows: new Map(rows.map((row) => [row.name, row])),
+      };
+    return grown;
+  });
+
+  const stepsKey = computed(() => {
+    const of = info.answer.value?.value.run;
+    return of !== undefined && scope.value
+      ? `${stepsPath(of, scope.value.name)}#${runs.value?.server} ${generation.value}`
+      : null;
+  });
+  const steps = fetched<Steps>(
+    stepsKey,
+    async (key, abort) => parseSteps(await getColumns(key, abort)),
+    sameSubject,
+  );
+
+  effect(() => {
+    const values = toLink(choices.value);
+    const timer = setTimeout(() => link.write(values), LINK_MS);
+    return () => clearTimeout(timer);
+  });
+
+  return {
+    choices,
+    choose,
+    runs,
+    away,
+    poll: polling,
+    summary,
+    info,
+    scope,
+    column,
+    tree: computed(() => names.value.tree),
+    rows: computed(() => names.value.rows),
+    steps,
+    cursor: computed(() => choices.value.step ?? scope.value?.steps.last ?? null),
+    generation,
+    onAnswer(listener) {
+      listeners.push(listener);
+    },
+  };
+}
+
+/** Of the runs that TensorBoard's filter lets through, a live one with tables before any other with tables. */
+export function firstRun(answer: RunsAnswer, filter: string): string | null {
+  const pattern = patternOf(filter);
+  const matching = answer.runs.filter((run) => pattern?.test(run.name));
+  const candidates = matching.some((run) => run.tables) ? matching : answer.runs;
+  const withTables = candidates.filter((run) => run.tables);
+  const live = withTables.find((run) => run.state === "live");
+  return (live ?? withTables[0])?.name ?? null;
+}
+
+/** The regular expression a user typed; null where there is none or it is not one yet. */
+export function patternOf(text: string): RegExp | null {
+  if (!text) return null;
+  try {
+    return new RegExp(text);
+  } catch {
+    return null;
+  }
+}

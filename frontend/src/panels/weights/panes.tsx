@@ -1,0 +1,155 @@
+/** What stands in the place of the picture: nothing recorded, nothing readable, nothing of this statistic. */
+
+import { bytes, plural, whole } from "../../base/numbers.ts";
+import { Code, Empty } from "../../widgets/empty.tsx";
+import { useApp } from "./app-context.ts";
+import type { Found, RunsAnswer } from "./contract.ts";
+import { Example } from "./example.tsx";
+import type { Phase } from "./phase.ts";
+import { inline } from "./statistics.ts";
+
+export function Pane({ phase }: { phase: Phase }) {
+  const { model } = useApp();
+  const runs = model.runs.value;
+  switch (phase.is) {
+    case "empty":
+      return runs && <NoData runs={runs} />;
+    case "scalars":
+      return <ScalarsOnly run={phase.run} />;
+    case "partial":
+      return <NotRecorded run={phase.run} statistic={phase.statistic} />;
+    case "error":
+      return <Trouble run={phase.run} sentence={phase.sentence} {...(phase.retry && { retry: phase.retry })} />;
+    default:
+      return null;
+  }
+}
+
+/** No run has tables: what was looked for, where, what was there, and the one call that fills the tab. */
+function NoData({ runs }: { runs: RunsAnswer }) {
+  const { found } = runs;
+  return (
+    <Empty
+      testId="empty"
+      title={found.runs ? "No ZenTracer data in this logdir yet" : "No runs in this logdir yet"}
+      facts={[
+        [
+          "Looked for",
+          <>
+            <code>parameters</code> tables, written by <code>zentracer</code>
+          </>,
+        ],
+        ["Where", <Where key="where" runs={runs} />],
+        ["Found", otherWriters(found)],
+        [
+          "Looks again",
+          <span key="again" class="live">
+            <i class="glyph live halo" aria-hidden="true" />
+            every {whole(runs.looks_again_s)} s; the picture appears here by itself
+          </span>,
+        ],
+      ]}
+    >
+      <p>One call after the optimizer is made fills this tab:</p>
+      <div class="seg" role="tablist" aria-label="Framework">
+        <span class="on" role="tab" aria-selected="true">
+          PyTorch
+        </span>
+      </div>
+      <Code
+        testId="copy-call"
+        lines={["import zentracer.torch as zt", `tracer = zt.watch(model, optimizer, logdir=${exampleDir(runs.logdir)})`]}
+      />
+      <p class="quiet">Nothing else in the script changes. It costs at most 2 % of a step; what it measured is shown here.</p>
+      <Example />
+    </Empty>
+  );
+}
+
+function Where({ runs: { logdir, found } }: { runs: RunsAnswer }) {
+  const readable = found.unreadable ? `${whole(found.unreadable)} unreadable` : found.files ? "all readable" : "";
+  const parts = [
+    plural(found.runs, "run"),
+    plural(found.files, "event file"),
+    ...(found.files ? [bytes(found.bytes), readable] : []),
+  ];
+  return (
+    <>
+      <code>{logdir}</code>, {parts.join(", ")}
+    </>
+  );
+}
+
+/** `38 scalar and 4 histogram tags of other writers. They are in Time Series.` */
+export function otherWriters(found: Found): string {
+  const kinds = [
+    [found.scalar_tags, "scalar"],
+    [found.histogram_tags, "histogram"],
+    [found.other_tags, "other"],
+  ] as const;
+  const some = kinds.filter(([count]) => count > 0);
+  if (!some.length) return "nothing yet";
+  const total = some.reduce((sum, [count]) => sum + count, 0);
+  const list = some.map(([count, kind]) => `${whole(count)} ${kind}`).join(" and ");
+  return `${list} tag${total === 1 ? "" : "s"} of other writers. They are in Time Series.`;
+}
+
+/** A run directory as Python writes it, under the logdir where that is one plain path. */
+export function exampleDir(logdir: string): string {
+  const isPlain = logdir !== "" && !/[,:]/.test(logdir.replace(/^[a-z0-9]+:\/\//i, ""));
+  return JSON.stringify(isPlain ? `${logdir.replace(/\/+$/, "")}/baseline` : "runs/baseline");
+}
+
+/** The chosen run holds no tables, though others do. */
+function ScalarsOnly({ run }: { run: string }) {
+  const { model } = useApp();
+  return (
+    <Empty testId="scalars-only" title={`${run} holds scalars only`}>
+      <p>Its scalars are in Time Series. A run appears here once its script calls:</p>
+      <Code
+        testId="copy-call"
+        lines={[
+          "import zentracer.torch as zt",
+          `tracer = zt.watch(model, optimizer, logdir=${exampleDir(model.runs.value?.logdir ?? "")})`,
+        ]}
+      />
+    </Empty>
+  );
+}
+
+/** The run has tables, but not this statistic: it was recorded by another version, or never had a value. */
+function NotRecorded({ run, statistic }: { run: string; statistic: string }) {
+  const { model, actions } = useApp();
+  const others = (model.scope.value?.columns ?? []).filter((column) => column.name !== "status").slice(0, 6);
+  return (
+    <Empty testId="partial" title={`${run} has no ${statistic}`}>
+      <p>It recorded {others.length ? "other statistics:" : "no statistics of its parameters yet."}</p>
+      <div class="choices">
+        {others.map((column) => (
+          <button
+            key={column.name}
+            type="button"
+            class="ctl"
+            onClick={() => actions.chooseStatistic(column.name)}
+          >
+            {inline(column.label)}
+          </button>
+        ))}
+      </div>
+    </Empty>
+  );
+}
+
+/** One sentence in the run's place; other runs stay as they are. */
+function Trouble({ run, sentence, retry }: { run: string; sentence: string; retry?: () => void }) {
+  return (
+    <Empty testId="error" title={`${run} cannot be shown`}>
+      <p class="sentence">{sentence}</p>
+      {retry && (
+        <button type="button" class="ctl" data-testid="error-retry" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </Empty>
+  );
+}

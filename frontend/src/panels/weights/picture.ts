@@ -1,0 +1,211 @@
+/** What the picture shows: the question for its cells, their answers, and the layout, colours and window they give. */
+
+import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { latestSpan, overlaps, type Span } from "../../base/span.ts";
+import { type Fetched, fetched } from "../../host/fetched.ts";
+import { getColumns } from "../../host/request.ts";
+import { theme } from "../../host/theme.ts";
+import { cellsPath, sameSubject } from "./ask.ts";
+import { encodeCells, MARK, spikeReach } from "./codes.ts";
+import { type CellNode, type Cells, parseCells } from "./contract.ts";
+import { type Frame, type Geometry, geometry } from "./geometry.ts";
+import { type Layout, layoutRows, mostNodes } from "./layout.ts";
+import { type ColourAxis, colourAxis, limitsOf } from "./limits.ts";
+import { type Model, patternOf } from "./model.ts";
+import { type Coded, type Palette, palette, type Scene, strataOf } from "./paint.ts";
+
+export interface Picture {
+  /** Size of the picture's frame; null until it is on the page. */
+  readonly frame: Signal<Frame | null>;
+  readonly slim: Signal<boolean>;
+  readonly geometry: ReadonlySignal<Geometry | null>;
+  readonly cells: Fetched<Cells>;
+  /** The whole run, coarser: what a pan shows before its answer comes. */
+  readonly overview: ReadonlySignal<Cells | null>;
+  readonly nodes: ReadonlySignal<readonly CellNode[]>;
+  readonly layout: ReadonlySignal<Layout | null>;
+  /** Rows that pass the filter, and all; null without a filter. */
+  readonly filtered: ReadonlySignal<{ readonly shown: number; readonly of: number } | null>;
+  readonly axis: ReadonlySignal<ColourAxis | null>;
+  readonly ink: ReadonlySignal<Palette | null>;
+  /** All steps there are. */
+  readonly bounds: ReadonlySignal<Span | null>;
+  /** The steps on screen. */
+  readonly view: ReadonlySignal<Span | null>;
+  readonly stale: ReadonlySignal<boolean>;
+  /** In CSS px from the top of the layout. */
+  readonly scroll: Signal<number>;
+  readonly scene: ReadonlySignal<Scene | null>;
+}
+
+/** More rows than any answer may have: no folding to fit. */
+const ALL_ROWS = 8192;
+
+export function createPicture(model: Model): Picture {
+  const { choices } = model;
+  const frame = signal<Frame | null>(null);
+  const slim = signal(false);
+  const scroll = signal(0);
+  const geo = computed(() => (frame.value ? geometry(frame.value, slim.value) : null));
+  const filter = computed(() => choices.value.filter);
+  const pattern = computed(() => patternOf(filter.value));
+
+  const question = computed(() => {
+    const scope = model.scope.value;
+    const column = model.column.value;
+    const run = model.info.answer.value?.value.run;
+    if (!scope || !column || run === undefined || !geo.value) return null;
+    const { folds, row } = choices.value;
+    const open = pattern.value !== null || row !== null;
+    const fits = mostNodes(model.tree.value, folds, geo.value.h);
+    return {
+      run,
+      scope: scope.name,
+      column: column.name,
+      width: Math.round(geo.value.w * geo.value.ratio),
+      height: open ? ALL_ROWS : Math.min(fits, scope.rows.length),
+      rows: scope.rows.length,
+      folds: pattern.value ? [] : [...folds].sort(),
+    };
+  });
+
+  const full = signal<{ readonly key: string; readonly cells: Cells } | null>(null);
+  const fullKey = computed(() => question.value && cellsPath({ ...question.value, span: null }));
+  /** From the last sample to where its cell ends. */
+  const tail = computed(() => (full.value ? full.value.cells.to - full.value.cells.last : 1));
+  const bounds = computed(() => {
+    const steps = model.scope.value?.steps;
+    return steps ? { from: steps.first, to: Math.max(steps.last + tail.value, steps.first + 1) } : null;
+  });
+  effect(() => {
+    // A window on steps that this run does not have would show nothing.
+    const { window } = choices.value;
+    if (window && bounds.value && !overlaps(window, bounds.value)) model.choose({ window: null });
+  });
+  const asked = computed(() => {
+    const { window, follow } = choices.value;
+    if (!window || !bounds.value) return null;
+    return follow ? latestSpan(window, bounds.value) : window;
+  });
+
+  const load = async (key: string, abort: AbortSignal) => parseCells(await getColumns(key, abort));
+  const cellsKey = computed(() =>
+    question.value
+      ? `${cellsPath({ ...question.value, span: asked.value })}#${model.runs.value?.server} ${model.generation.value}`
+      : null,
+  );
+  const cells = fetched(cellsKey, load, sameSubject);
+  const overviewKey = computed(() => {
+    const wanted = asked.value && fullKey.value;
+    return wanted && full.value?.key !== wanted ? wanted : null;
+  });
+  const overview = fetched(overviewKey, load, sameSubject);
+  effect(() => {
+    for (const answer of [cells.answer.value, overview.answer.value]) {
+      const path = answer?.key.split("#")[0];
+      if (answer && path === fullKey.value) full.value = { key: path!, cells: answer.value };
+    }
+    if (full.value && fullKey.value && !sameSubject(full.value.key, fullKey.value)) full.value = null;
+  });
+
+  const shown = computed(() => cells.answer.value?.value ?? null);
+  const behind = computed(() => {
+    const coarse = full.value?.cells;
+    return coarse && shown.value && coarse !== shown.value && sameNodes(coarse.nodes, shown.value.nodes) ? coarse : null;
+  });
+
+  const axis = computed((): ColourAxis | null => {
+    const column = model.column.value;
+    if (!column || !shown.value || shown.value.column !== column.name) return null;
+    return colourAxis(column, shown.value.quantiles, choices.value.limits);
+  });
+  effect(() => {
+    // Without follow latest, new data moves no colour: the robust limits of this moment are held.
+    const { follow, limits, held } = choices.value;
+    if (!follow && !limits && axis.value) model.choose({ limits: limitsOf(axis.value), held: true });
+    if (follow && held) model.choose({ limits: null, held: false });
+  });
+
+  // The same nodes are the same layout and the same names on the page, however often cells come.
+  let before: readonly CellNode[] = [];
+  const nodes = computed(() => {
+    const now = shown.value?.nodes ?? [];
+    if (!sameNodes(now, before)) before = now;
+    return before;
+  });
+  const filtered = computed(() => {
+    if (!pattern.value) return null;
+    const leaves = nodes.value.filter((node) => node.leaf);
+    return { shown: leaves.filter((node) => pattern.value!.test(node.path)).length, of: leaves.length };
+  });
+  const hasCells = computed(() => shown.value !== null);
+  const layoutHeight = computed(() => geo.value?.h ?? 0);
+  const row = computed(() => choices.value.row);
+  const layout = computed(() => {
+    if (!hasCells.value || !layoutHeight.value) return null;
+    const indices = [...nodes.value.keys()].filter((k) => pattern.value?.test(nodes.value[k]!.path) ?? true);
+    return layoutRows(nodes.value, indices, model.tree.value, layoutHeight.value, row.value);
+  });
+
+  const view = computed(() => asked.value ?? (shown.value ? { from: shown.value.from, to: shown.value.to } : null));
+  const ink = computed(() => (axis.value ? palette(theme.value, axis.value.scale) : null));
+  const sources = computed(() => {
+    const colours = axis.value;
+    if (!colours || !shown.value) return [];
+    return [shown.value, behind.value].flatMap((each) => (each ? [coded(each, colours)] : []));
+  });
+  const scene = computed((): Scene | null => {
+    if (!layout.value || !view.value || !ink.value || !axis.value) return null;
+    const reading = model.summary.value?.state === "reading";
+    return {
+      span: view.value,
+      sources: sources.value,
+      bands: layout.value.bands,
+      scroll: scroll.value,
+      ink: ink.value,
+      reach: spikeReach(axis.value),
+      outside: reading ? MARK.UNREAD : MARK.NOTHING,
+    };
+  });
+
+  return {
+    frame,
+    slim,
+    geometry: geo,
+    cells,
+    overview: behind,
+    nodes,
+    layout,
+    filtered,
+    axis,
+    ink,
+    bounds,
+    view,
+    stale: computed(() => cells.answer.value?.key !== cellsKey.value),
+    scroll,
+    scene,
+  };
+}
+
+/** The last coding of each answer: new limits code it again, a new window does not. */
+const codings = new WeakMap<Cells, { readonly axis: ColourAxis; readonly coded: Coded }>();
+
+function coded(cells: Cells, axis: ColourAxis): Coded {
+  const known = codings.get(cells);
+  if (known && known.axis.low === axis.low && known.axis.high === axis.high && known.axis.centre === axis.centre)
+    return known.coded;
+  const fresh = {
+    codes: encodeCells(cells, axis),
+    cells: cells.edges.length - 1,
+    edges: cells.edges,
+    strata: strataOf(cells),
+  };
+  codings.set(cells, { axis, coded: fresh });
+  return fresh;
+}
+
+function sameNodes(a: readonly CellNode[], b: readonly CellNode[]): boolean {
+  const same = (one: CellNode, other: CellNode) =>
+    one.path === other.path && one.leaf === other.leaf && one.folded_to_fit === other.folded_to_fit;
+  return a.length === b.length && a.every((node, k) => same(node, b[k]!));
+}

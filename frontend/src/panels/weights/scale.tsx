@@ -1,0 +1,106 @@
+/** The legend of the picture, and the line between it and the cells. */
+
+import { useComputed } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { bytes, duration, plural, whole } from "../../base/numbers.ts";
+import { BIN_PX, Legend } from "../../widgets/legend.tsx";
+import { useApp } from "./app-context.ts";
+import { HEAD_PX } from "./geometry.ts";
+import { barPlace, histogram, legendKeys, legendTicks } from "./legend.ts";
+import { fractionAt } from "./limits.ts";
+import { definition, endWords } from "./statistics.ts";
+
+const TICK_PX = 48;
+
+export function Scale() {
+  const { picture, model, pointer } = useApp();
+  const [geo, axis, ink, column] = [picture.geometry.value, picture.axis.value, picture.ink.value, model.column.value];
+  const cells = picture.cells.answer.value?.value;
+  const reading = model.summary.value?.state === "reading";
+  const hover = useComputed(() => {
+    const [at, now] = [pointer.place.value, picture.axis.value];
+    if (!at || !now) return null;
+    const row = at.cells.rows.findIndex(({ node, stratum }) => node === at.node && /value|median/.test(stratum));
+    const k = row * (at.cells.edges.length - 1) + at.cell;
+    if (at.cells.nan[k]! > 0) return null;
+    const max = at.cells.max[k]!;
+    return barPlace(now, now.log && max > 0 ? 10 ** at.cells.mean[k]! : now.log ? max : at.cells.mean[k]!);
+  });
+  const width = geo ? Math.round(Math.max(80, Math.min(geo.slim ? 300 : 380, geo.w - (geo.slim ? 80 : 90)))) : 0;
+  const bins = Math.floor(width / BIN_PX);
+  const heights = useMemo(
+    () => (cells && axis && bins ? histogram(cells.distribution, axis, bins) : []),
+    [cells, axis, bins],
+  );
+  const folded = picture.nodes.value.some((node) => !node.leaf);
+  const keys = useMemo(
+    () => (cells && ink ? legendKeys(cells.distribution, ink, folded, geo?.slim ?? false) : []),
+    [cells, ink, folded, geo?.slim],
+  );
+  if (!geo || !axis || !ink || !column || !cells) return null;
+  const room = geo.w + geo.values - width > (geo.slim ? 280 : 400);
+  return (
+    <Legend
+      x={geo.x}
+      width={width}
+      ratio={geo.ratio}
+      table={ink.scale}
+      heights={heights}
+      ticks={legendTicks(axis, column, TICK_PX / width)}
+      words={endWords(column)}
+      {...(!geo.slim && { caption: reading ? "distribution so far" : definition(column) })}
+      hover={hover.value}
+      centre={axis.centre === null ? null : fractionAt(axis, axis.centre)}
+      keys={room && !reading ? keys : []}
+      ink={getComputedStyle(document.documentElement).getPropertyValue("--ink-3").trim()}
+    />
+  );
+}
+
+/** How many tensors are in how many rows, and whose values stand at the right edge. */
+export function Head() {
+  const { picture, model } = useApp();
+  const [geo, layout] = [picture.geometry.value, picture.layout.value];
+  const scope = model.scope.value;
+  if (!geo || !layout || !scope) return null;
+  const toFit = picture.nodes.value.some((node) => node.folded_to_fit);
+  const view = picture.view.value;
+  return (
+    <div class="headline" style={{ top: `${HEAD_PX}px` }}>
+      <span data-testid="rows-shown">
+        <span class="num">{whole(scope.rows.length)}</span> {scope.rows.length === 1 ? "tensor" : "tensors"} in{" "}
+        <span class="num">{whole(layout.bands.length)}</span> {layout.bands.length === 1 ? "row" : "rows"}
+        {toFit && ", folded to fit"}
+      </span>
+      {view && model.choices.value.window && (
+        <span class="window" style={{ left: `${geo.x}px` }} data-testid="window">
+          steps <span class="num">{whole(Math.ceil(view.from))}</span> to{" "}
+          <span class="num">{whole(Math.floor(view.to))}</span>
+        </span>
+      )}
+      {geo.values > 0 && model.cursor.value !== null && <span class="atcursor">at cursor</span>}
+    </div>
+  );
+}
+
+/** `Reading 12 of 40 files, 11 s left`, where the marks otherwise stand. */
+export function Reading() {
+  const { model } = useApp();
+  const progress = model.runs.value?.progress;
+  if (!progress || progress.done) return null;
+  const { files, files_total, seconds_left, bytes: read, bytes_total, bytes_per_second } = progress;
+  const left = seconds_left === null ? "" : `, ${duration(seconds_left)} left`;
+  const speed = bytes_per_second === null ? "" : ` at ${bytes(bytes_per_second)}/s`;
+  return (
+    <div class="reading" role="status" data-testid="reading">
+      <div>
+        Reading <span class="num">{whole(files)}</span> of {plural(files_total, "file")}
+        {left}
+      </div>
+      <div class="quiet">
+        {bytes(read)} of {bytes(bytes_total)}
+        {speed}
+      </div>
+    </div>
+  );
+}

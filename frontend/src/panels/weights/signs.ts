@@ -1,0 +1,28 @@
+/** Signs on the root element that tests wait for instead of for time to pass. docs/weights.md lists them. */
+
+import type { Model } from "./model.ts";
+import type { Picture } from "./picture.ts";
+
+
+
+export function signalPhase(phase: string, away: boolean): void {
+  const { dataset } = document.documentElement;
+  dataset.state = phase;
+  dataset.away = String(away);
+}
+
+/** Called after each painted frame. */
+export function signalPaint(model: Model, picture: Picture): void {
+  const { dataset } = document.documentElement;
+  const cells = picture.cells.answer.peek()?.value;
+  const view = picture.view.peek();
+  if (!cells || !view) return;
+  dataset.paints = String(Number(dataset.paints ?? 0) + 1);
+  dataset.paintedGeneration = String(cells.generation);
+  dataset.paintedRun = cells.run;
+  dataset.paintedStatistic = cells.column;
+  dataset.lastStep = String(cells.last);
+  dataset.window = `${Math.round(view.from)}..${Math.round(view.to)}`;
+  dataset.cursor = String(model.cursor.peek() ?? "");
+  dataset.settled = String(!picture.stale.peek());
+}

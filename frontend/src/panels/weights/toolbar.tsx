@@ -1,0 +1,229 @@
+/** The toolbar: what is shown, how, whether it is live, and the link to it. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { duration, whole } from "../../base/numbers.ts";
+import { linkToHere } from "../../host/parent.ts";
+import { CopyButton } from "../../widgets/copy-button.tsx";
+import { Filter } from "../../widgets/filter.tsx";
+import { Icon } from "../../widgets/icons.tsx";
+import { Menu, type MenuItem } from "../../widgets/menu.tsx";
+import { Popover } from "../../widgets/popover.tsx";
+import { Switch } from "../../widgets/switch.tsx";
+import { useApp } from "./app-context.ts";
+import type { ColumnInfo } from "./contract.ts";
+import { endText } from "./legend.ts";
+import { patternOf } from "./model.ts";
+import { glyphAndWord } from "./run-words.ts";
+
+export function Toolbar() {
+  const { model, picture, actions, sidebar } = useApp();
+  const scopes = model.info.answer.value?.value.scopes ?? [];
+  const choices = model.choices.value;
+  const slim = picture.slim.value;
+  return (
+    <div class="toolbar" role="toolbar" aria-label="What is shown">
+      {(slim || !sidebar.value) && (
+        <button
+          type="button"
+          class="ctl bare square"
+          title="Runs"
+          aria-label="Runs"
+          data-testid="open-runs"
+          aria-expanded={sidebar.value}
+          onClick={() => {
+            sidebar.value = !sidebar.value;
+          }}
+        >
+          <Icon name="side" />
+        </button>
+      )}
+      <Statistic />
+      {scopes.length > 1 && (
+        <Menu
+          label={
+            <>
+              <span class="quiet">Model</span> {model.scope.value?.name}
+              <span class="caret" />
+            </>
+          }
+          title="Model"
+          testId="scope"
+          items={scopes.map(({ name }) => ({ id: name, label: name, checked: name === model.scope.value?.name }))}
+          onPick={actions.chooseScope}
+        />
+      )}
+      {!slim && <LimitsControl />}
+      {slim ? <span class="grow" /> : <RowFilter />}
+      <Live />
+      {!slim && (
+        <>
+          <Switch
+            label="Follow latest"
+            title="Keep the newest step at the right edge, and the limits robust"
+            on={choices.follow}
+            testId="follow"
+            onChange={actions.setFollow}
+          />
+          <CopyButton icon="link" title="Copy a link to this view" testId="copy-link" bare text={linkToHere} />
+        </>
+      )}
+      <More />
+    </div>
+  );
+}
+
+const GROUPS = [
+  ["Updates", /^(update|unchanged)/],
+  ["Gradients", /^gradient/],
+  ["Weights", /^weight/],
+  ["Others", /./],
+] as const;
+
+function Statistic() {
+  const { model, actions } = useApp();
+  const columns = (model.scope.value?.columns ?? []).filter((column) => column.name !== "status");
+  const chosen = model.column.value;
+  const groupOf = (column: ColumnInfo) => GROUPS.find(([, pattern]) => pattern.test(column.name))![0];
+  const items: MenuItem[] = [];
+  for (const [group] of GROUPS) {
+    const members = columns.filter((column) => groupOf(column) === group);
+    members.sort((a, b) => Number(b.healthy !== null) - Number(a.healthy !== null));
+    members.forEach((column, k) => {
+      items.push({
+        id: column.name,
+        label: column.label || column.name,
+        ...(column.scale === "log" && { hint: "log" }),
+        checked: column.name === chosen?.name,
+        ...(k === 0 && { heading: group }),
+      });
+    });
+  }
+  return (
+    <Menu
+      label={
+        <>
+          <b>{chosen?.label ?? model.choices.value.statistic}</b>
+          <span class="caret" />
+        </>
+      }
+      title="Statistic"
+      testId="statistic"
+      items={items}
+      onPick={actions.chooseStatistic}
+    />
+  );
+}
+
+function LimitsControl() {
+  const { model, picture, aside } = useApp();
+  const Form = aside.value?.LimitsForm;
+  const axis = picture.axis.value;
+  const column = model.column.value;
+  if (!axis || !column) return null;
+  return (
+    <Popover
+      kind="dialog"
+      testId="limits"
+      label={
+        <>
+          {axis.log ? "Log" : "Linear"}
+          {axis.centre !== null && (
+            <>
+              <span class="quiet">about</span>
+              <span class="num">{endText(axis, column, axis.centre)}</span>
+            </>
+          )}
+          <span class="quiet">limits</span>
+          <span class="num">{endText(axis, column, axis.low)}</span>
+          to
+          <span class="num">{endText(axis, column, axis.high)}</span>
+          <span class="caret" />
+        </>
+      }
+    >
+      {(close) => Form && <Form column={column} close={close} />}
+    </Popover>
+  );
+}
+
+function RowFilter() {
+  const { model, picture, actions } = useApp();
+  const { filter } = model.choices.value;
+  const note = picture.filtered.value;
+  return (
+    <Filter
+      icon="filter"
+      label="Filter rows (regex)"
+      value={filter}
+      valid={!filter || patternOf(filter) !== null}
+      {...(note && { note: `${whole(note.shown)} of ${whole(note.of)}` })}
+      testId="row-filter"
+      onChange={actions.setFilter}
+    />
+  );
+}
+
+const TICK_MS = 1000;
+
+function Live() {
+  const { model, picture } = useApp();
+  const now = useSignal(Date.now());
+  const run = model.summary.value;
+  const isLive = run?.state === "live";
+  useEffect(() => {
+    if (!isLive) return;
+    const timer = setInterval(() => {
+      now.value = Date.now();
+    }, TICK_MS);
+    return () => clearInterval(timer);
+  }, [isLive]);
+  if (!run) return null;
+  const { glyph, word } = glyphAndWord(run);
+  return (
+    <span class="live" data-testid="live" data-state={word}>
+      <i class={`glyph ${isLive ? "live halo" : glyph}`} aria-hidden="true" />
+      <b>{word}</b>
+      {isLive && run.last_wall !== null && !picture.slim.value && (
+        <span class="ago">{duration(now.value / 1000 - run.last_wall)} ago</span>
+      )}
+    </span>
+  );
+}
+
+function More() {
+  const { model, picture, actions, help } = useApp();
+  const { follow, row } = model.choices.value;
+  const items: MenuItem[] = [
+    ...(picture.slim.value
+      ? [{ id: "follow", label: follow ? "Follow latest: turn off" : "Follow latest: turn on" }]
+      : []),
+    { id: "reset", label: "Whole run", hint: "0" },
+    { id: "fold", label: "Fold all modules" },
+    { id: "unfold", label: "Unfold all modules" },
+    ...(row === null ? [] : [{ id: "fit", label: "Rows that fit", hint: `now ${row} px` }]),
+    { id: "keys", label: "Keys", hint: "?" },
+  ];
+  const act: Record<string, () => void> = {
+    follow: () => actions.setFollow(!follow),
+    reset: actions.reset,
+    fold: actions.foldAll,
+    unfold: actions.unfoldAll,
+    fit: actions.fitRows,
+    keys: () => {
+      help.value = true;
+    },
+  };
+  return (
+    <Menu
+      label={<Icon name="more" />}
+      title="More"
+      testId="more"
+      bare
+      icon
+      side="right"
+      items={items}
+      onPick={(id) => act[id]?.()}
+    />
+  );
+}

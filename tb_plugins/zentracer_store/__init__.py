@@ -2,9 +2,8 @@
 
 from zentracer_store.cells import Cells
 from zentracer_store.discover import Place, parse_places
-from zentracer_store.fold import ARRAYS
 from zentracer_store.points import Sample, sample_of, values_at
-from zentracer_store.query import LARGEST_SIDE, CellsAnswer, CellsQuery, QueryError, answer_cells
+from zentracer_store.query import ARRAYS, LARGEST_SIDE, CellsAnswer, CellsQuery, QueryError, answer_cells
 from zentracer_store.store import Catalogue, Store
 from zentracer_store.timeline import Timeline
 from zentracer_store.trial import Scope

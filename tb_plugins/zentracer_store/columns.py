@@ -2,51 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
-from zentracer_schema import Status, TableSpec
 
-Array = NDArray[Any]
+from zentracer_schema import TableSpec
+from zentracer_store.growing import Array, Growing
+from zentracer_store.marks import NAN, bad_bits
 
 _FLUSH_BYTES = 256 << 10
 """Tables wait until they are this many bytes, then are turned into columns together, inside the processor's cache."""
-
-
-class Growing:
-    """An array that grows along its first axis. What was appended never changes, so a prefix taken earlier stays
-    valid while another thread appends."""
-
-    def __init__(self, dtype: Any, shape: tuple[int, ...] = ()) -> None:
-        self._data: Array = np.empty((0, *shape), dtype)
-        self._length = 0
-
-    def __len__(self) -> int:
-        return self._length
-
-    def room(self, more: int) -> Array:
-        """The place for `more` entries after the last one; they count once `keep` is called."""
-        needed = self._length + more
-        if needed > len(self._data):
-            larger = np.empty((max(needed, len(self._data) * 3 // 2, 16), *self._data.shape[1:]), self._data.dtype)
-            larger[: self._length] = self._data[: self._length]
-            self._data = larger
-        return self._data[self._length : needed]
-
-    def keep(self, more: int) -> None:
-        """Count `more` entries that were written into `room`."""
-        self._length += more
-
-    def extend(self, values: Any) -> None:
-        """Append `values`, whose first axis is this one's."""
-        self.room(len(values))[...] = values
-        self.keep(len(values))
-
-    def first(self, count: int) -> Array:
-        """The first `count` entries, without a copy."""
-        return self._data[:count]
 
 
 class Scalars:
@@ -78,6 +43,7 @@ class Segment:
         self.session = session
         self.count = 0
         self.has_nan = False
+        self.has_bad = False
         self.last_step: int | None = None
         self._steps = Growing(np.int64)
         self._walls = Growing(np.float64)
@@ -89,6 +55,7 @@ class Segment:
             )
             for column in spec.columns
         }
+        self._bad = Growing(np.uint8, rows)
         self._waiting: list[tuple[int, float, Array | Mapping[str, Array]]] = []
         self._waiting_bytes = 0
 
@@ -105,7 +72,9 @@ class Segment:
         """Turn what waits into columns."""
         if not self._waiting:
             return
-        steps, walls, tables = zip(*self._waiting, strict=True)
+        tables = [table for _, _, table in self._waiting]
+        steps = np.array([step for step, _, _ in self._waiting], np.int64)
+        walls = np.array([wall for _, wall, _ in self._waiting], np.float64)
         self._waiting, self._waiting_bytes = [], 0
         if self.spec.rows is None:
             counts = [_rows(table) for table in tables]
@@ -115,8 +84,21 @@ class Segment:
             self._columns[name].extend(values)
         self._steps.extend(steps)
         self._walls.extend(walls)
-        self.has_nan = self.has_nan or _holds_nan(block)
+        self._extend_bad(block)
         self.count = len(self._steps)  # last: who reads `count` finds the rest in place
+
+    def _extend_bad(self, block: Mapping[str, Array]) -> None:
+        bits = bad_bits(block) if self.spec.rows is not None else None
+        if bits is None:
+            return
+        self._bad.extend(bits)
+        if bits.any():
+            self.has_bad = True
+            self.has_nan = self.has_nan or bool((bits & np.uint8(NAN)).any())
+
+    def bad(self, count: int) -> Array | None:
+        """Bits of `marks.Bad` for the first `count` entries; None where there are none so far."""
+        return self._bad.first(count) if self.has_bad else None
 
     def column(self, name: str, count: int) -> Array | None:
         """The first `count` entries of a column; None where the table has no such column."""
@@ -138,11 +120,13 @@ def _rows(table: Array | Mapping[str, Array]) -> int:
 
 def _blocks(spec: TableSpec, tables: Sequence[Array | Mapping[str, Array]]) -> dict[str, Array]:
     """Several tables as one array a column: [records, rows] of named rows, [rows of all] of others."""
-    join = np.stack if spec.rows is not None else np.concatenate
-    if not isinstance(tables[0], np.ndarray):
-        joined = {column.name: join([table[column.name] for table in tables]) for column in spec.columns}  # type: ignore[index,call-overload]  # all are mappings, as the first is
+    join: Callable[[list[Array]], Array] = np.stack if spec.rows is not None else np.concatenate
+    arrays = [table for table in tables if isinstance(table, np.ndarray)]
+    if not arrays:
+        mixed = [table for table in tables if not isinstance(table, np.ndarray)]
+        joined = {column.name: join([table[column.name] for table in mixed]) for column in spec.columns}
     else:
-        whole = join(tables)  # type: ignore[call-overload]  # all are arrays, as the first is
+        whole = join(arrays)
         joined, at = {}, 0
         for column in spec.columns:
             part = whole[..., at] if column.length == 1 else whole[..., at : at + column.length]
@@ -151,17 +135,3 @@ def _blocks(spec: TableSpec, tables: Sequence[Array | Mapping[str, Array]]) -> d
     if "status" in joined:
         joined["status"] = np.nan_to_num(joined["status"], nan=0.0).clip(0, 255).astype(np.uint8)
     return joined
-
-
-def _holds_nan(block: Mapping[str, Array]) -> bool:
-    """Whether weights, or gradients that were applied, have NaN entries."""
-    weights, gradients = block.get("weight_nan_fraction"), block.get("gradient_nan_fraction")
-    if weights is not None and bool((weights > 0).any()):
-        return True
-    if gradients is None:
-        return False
-    bad = gradients > 0
-    if "status" in block:
-        # A gradient scaler overflows on purpose and skips the step; that is no accident.
-        bad &= (block["status"] & Status.UPDATE_SKIPPED) == 0
-    return bool(bad.any())

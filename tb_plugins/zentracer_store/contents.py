@@ -17,8 +17,7 @@ from zentracer_schema import (
     decode_table,
     parse_tag,
 )
-from zentracer_schema.messages import SESSION_START
-
+from zentracer_schema.messages import SESSION_START, SESSION_STOP
 from zentracer_store.columns import Scalars, Segment
 from zentracer_store.decode import Sort, parse_event, scalar_of, sort_of
 
@@ -28,7 +27,6 @@ TABLES_READ = frozenset({"parameters", "activations", "clock", "pulse"})
 MOST_TAGS = 100_000
 
 _PROCESS = re.compile(r"(?:events\.out\.tfevents|zentracer)\.\d+\.(.+\.\d+)\.\d+(?:\.ztrec)?")
-_SESSION_STOP = 2
 
 
 @dataclass
@@ -132,7 +130,7 @@ class FileContents:
             self.sessions.append(Session(wall=wall, start_step=step))
             self._session_of.clear()
             self._open.clear()
-        elif status == _SESSION_STOP:
+        elif status == SESSION_STOP:
             self.sessions[-1].ended = True
 
     def _new_taker(self, tag: str, value: Any) -> Callable[[int, float, int, Any], None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from google.protobuf.message import DecodeError
+
 from zentracer_schema import Event, FormatError, decode_numeric
 
 Sort = Literal["scalar", "histogram", "other"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from zentracer_store.chains import Part
-from zentracer_store.columns import Array
+from zentracer_store.growing import Array
 from zentracer_store.timeline import Timeline
 
 

@@ -27,7 +27,7 @@ def values_at(timeline: Timeline, column: str, step: float) -> tuple[int | None,
         at = _holding(track, step)
         if at is None:
             continue
-        found = track.values(column, at, at + 1)
+        found = track.shown(column, at, at + 1)
         bits = track.status(at, at + 1)[0].tolist()
         for place, row in enumerate(track.rows.tolist()):
             status[row] = bits[place]
@@ -45,7 +45,7 @@ def sample_of(timeline: Timeline, row: int, step: float) -> Sample | None:
     place = int(np.flatnonzero(track.rows == row)[0])
     values = {}
     for column in timeline.columns:
-        found = track.values(column.name, at, at + 1)
+        found = track.shown(column.name, at, at + 1)
         if found is not None and column.name != "status":
             values[column.name] = float(found[0, place])
     return Sample(int(track.steps[at]), float(track.ends[at]), values, int(track.status(at, at + 1)[0, place]))

@@ -45,9 +45,7 @@ class Rate:
         return self._bytes / (now - self._began)
 
 
-def progress_of(
-    *, files: int, files_total: int, done: int, total: int, rate: float | None, walked: bool
-) -> Progress:
+def progress_of(*, files: int, files_total: int, done: int, total: int, rate: float | None, walked: bool) -> Progress:
     """Progress from counts of files and bytes. Before the directories were walked nothing is done."""
     finished = walked and files == files_total
     left = None if finished or not rate else max(total - done, 0) / rate

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from zentracer_schema import ColumnSpec
 
-from zentracer_store.cells import EVERY_NAN, Bins, Cells, bins_of, cells_of
-from zentracer_store.columns import Array
-from zentracer_store.distribution import distribution_of, quantiles_of
-from zentracer_store.fold import ARRAYS, fold_rows, strata_of
+from zentracer_schema import ColumnSpec
+from zentracer_store.bins import Bins, bins_of, edges_of
+from zentracer_store.cells import MARKS, Cells, Samples, cells_of, empty_cells
+from zentracer_store.distribution import Distribution, quantiles_of
+from zentracer_store.fold import fold_rows
+from zentracer_store.groups import Groups, index_of
+from zentracer_store.growing import Array
 from zentracer_store.marks import explaining
+from zentracer_store.strata import STRATA, strata_of
 from zentracer_store.timeline import Timeline, Track
-from zentracer_store.together import axis_of, getter
-from zentracer_store.tree import Node, nodes_of
+from zentracer_store.together import Together
+from zentracer_store.tree import Node
 
 MOST_CELLS = 4_000_000
 LARGEST_SIDE = 8192
-_CELLS_AT_ONCE = 8_000_000
+ARRAYS = ("mean", "min", "max", "count", *MARKS, "status")
+"""The arrays of an answer, in its order."""
+
+_TILE = 1 << 16
+"""Values of one array worked on at a time: what all steps of the work need stays in the processor's cache."""
 
 
 class QueryError(ValueError):
@@ -59,13 +66,16 @@ def answer_cells(timeline: Timeline, query: CellsQuery) -> CellsAnswer:
     """
     column = timeline.column(query.column)
     if column is None:
-        raise QueryError(f"No column {query.column!r} is recorded. There are {_names(timeline.columns)}.")
-    edges = edges_of(timeline, query.start, query.end, query.width)
-    nodes = nodes_of(timeline.rows, query.folded, query.height)
+        names = ", ".join(column.name for column in timeline.columns)
+        raise QueryError(f"No column {query.column!r} is recorded. There are {names}.")
+    start = float(timeline.steps[0]) if query.start is None else query.start
+    end = timeline.end if query.end is None else query.end
+    if not start < end:
+        raise QueryError(f"The window from step {start:g} to step {end:g} is empty. Ask for 'from' below 'to'.")
+    edges = edges_of(timeline, start, end, query.width)
+    nodes = timeline.tree.nodes(query.folded, query.height)
     lines = [
-        (number, kind)
-        for number, node in enumerate(nodes)
-        for kind in (("value",) if node.leaf else ("fold", "smallest", "median", "largest"))
+        (number, kind) for number, node in enumerate(nodes) for kind in (("value",) if node.leaf else ("fold", *STRATA))
     ]
     cells = len(edges) - 1
     if len(lines) * cells > MOST_CELLS:
@@ -73,147 +83,122 @@ def answer_cells(timeline: Timeline, query: CellsQuery) -> CellsAnswer:
             f"The picture would have {len(lines):,} rows of {cells:,} cells, over the limit of {MOST_CELLS:,} cells. "
             "Ask for a smaller width or height."
         )
-    log = column.scale == "log"
-    arrays = _fresh(len(lines), cells)
-    place = {line: number for number, line in enumerate(lines)}
-    seen = []
-    for part in _portions(nodes, cells):
-        rows = np.array([row for number in part for row in nodes[number].rows], np.intp)
-        leaf = _leaf_cells(timeline, column, edges, rows)
-        seen.append(leaf)
-        _write(arrays, place, nodes, part, leaf, log=log)
-    for number, folded in _folded_cells(timeline, column, edges, nodes):
-        for name in ("mean", "min", "max"):
-            arrays[name][place[number, "fold"]] = folded[name]
+    picture = _Picture(timeline, column, edges, nodes, lines)
+    tile = max(_TILE // len(timeline.rows), 1)
+    for at in range(0, cells, tile):
+        picture.fill(at, min(at + tile, cells))
     facts = {
         "column": column.name,
         "scale": column.scale,
         "unit": column.unit,
-        "from": float(edges[0]),
-        "to": float(edges[-1]),
+        "from": start,
+        "to": end,
         "last": int(timeline.steps[-1]),
         "nodes": [
             {"path": n.path, "leaf": n.leaf, "leaves": len(n.rows), "folded_to_fit": n.folded_to_fit} for n in nodes
         ],
         "rows": [{"node": number, "stratum": kind} for number, kind in lines],
-        "distribution": distribution_of(seen, log=log),
+        "distribution": picture.distribution.answer(),
         "quantiles": quantiles_of(timeline, column.name),
-        "samples": int(np.diff(np.searchsorted(timeline.steps, edges[[0, -1]]))[0]),
+        "samples": int(np.diff(np.searchsorted(timeline.steps, [start, end]))[0]),
     }
-    return CellsAnswer(facts, edges, arrays)
+    return CellsAnswer(facts, edges, picture.finished())
 
 
-def edges_of(timeline: Timeline, start: float | None, end: float | None, width: int) -> Array:
-    """Edges of the cells: one a sample while at most `width` samples are in the window, else `width` equal ones.
+class _Picture:
+    """The arrays of an answer while they are filled, some cells of all rows at a time."""
 
-    Raises:
-        QueryError: the window has no steps in it.
-    """
-    first = float(timeline.steps[0]) if start is None else start
-    last = timeline.end if end is None else end
-    if not first < last:
-        raise QueryError(f"The window from step {first:g} to step {last:g} is empty. Ask for 'from' below 'to'.")
-    steps = timeline.steps
-    inside = steps[np.searchsorted(steps, first) : np.searchsorted(steps, last)]
-    if len(inside) <= width:
-        marks = [edge for track in timeline.tracks for edge in (track.gaps.start, track.gaps.end)]
-        points = np.unique(np.concatenate([inside, [timeline.end], *marks]).astype(np.float64))
-        edges: Array = np.concatenate([[first], points[(points > first) & (points < last)], [last]])
-        if len(edges) <= 2 * width + 4:
-            return edges
-    return np.linspace(first, last, width + 1)
+    def __init__(
+        self,
+        timeline: Timeline,
+        column: ColumnSpec,
+        edges: Array,
+        nodes: Sequence[Node],
+        lines: Sequence[tuple[int, str]],
+    ) -> None:
+        self.distribution = Distribution(log=column.scale == "log")
+        self._timeline, self._column = timeline, column
+        self._log = column.scale == "log"
+        self._bins = [bins_of(track, edges) for track in timeline.tracks]
+        self._folds = [
+            _Fold(timeline, column, edges, tracks, [(number, nodes[number]) for number in numbers])
+            for tracks, numbers in _by_tracks(timeline, nodes).items()
+        ]
+        folded = [number for number, node in enumerate(nodes) if not node.leaf]
+        self._modules = Groups(tuple(np.array(nodes[number].rows) for number in folded)) if folded else None
+        place = {line: number for number, line in enumerate(lines)}
+        self._lines = {kind: index_of([place[number, kind] for number in folded]) for kind in ("fold", *STRATA)}
+        leaves = [number for number, node in enumerate(nodes) if node.leaf]
+        self._leaf_lines = index_of([place[number, "value"] for number in leaves])
+        self._leaf_rows = index_of([nodes[number].rows[0] for number in leaves])
+        self._fold_line = {number: place[number, "fold"] for number in folded}
+        self._shape = (len(lines), len(edges) - 1)
+        largest = max((len(node.rows) for node in nodes), default=1)
+        most = max((int(np.max([b.last - b.first, b.missing])) for b in self._bins), default=0)
+        self._counts = np.min_scalar_type(most * largest)
+        self._arrays: dict[str, Array] = {}
+
+    def fill(self, first: int, last: int) -> None:
+        """Work out the cells `first` to `last` (exclusive)."""
+        leaf = self._leaf_cells(first, last)
+        self.distribution.add(leaf)
+        some = slice(first, last)
+        for name, array in (("mean", leaf.mean), ("min", leaf.min), ("max", leaf.max), ("count", leaf.count)):
+            self._array(name)[self._leaf_lines, some] = array[:, self._leaf_rows].T
+        self._array("status")[self._leaf_lines, some] = leaf.status[:, self._leaf_rows].T
+        for name, array in leaf.marks.items():
+            self._array(name)[self._leaf_lines, some] = array[:, self._leaf_rows].T
+        if self._modules is None:
+            return
+        for kind, arrays in strata_of(leaf, self._modules, log=self._log).items():
+            for name, array in arrays.items():
+                self._array(name)[self._lines[kind], some] = array.T
+        for fold in self._folds:
+            folded = fold.cells(first, last)
+            rows = index_of([self._fold_line[number] for number in fold.numbers])
+            for name, array in (("mean", folded.mean), ("min", folded.min), ("max", folded.max)):
+                self._array(name)[rows, some] = array.T
+
+    def finished(self) -> dict[str, Array]:
+        """All arrays; those that nothing was written into are one and the same of zeros."""
+        blank = np.zeros(self._shape, np.uint8)
+        return {name: self._arrays.get(name, blank) for name in ARRAYS}
+
+    def _array(self, name: str) -> Array:
+        if name not in self._arrays:
+            if name in ("mean", "min", "max"):
+                self._arrays[name] = np.empty(self._shape, np.float32)
+            else:
+                self._arrays[name] = np.zeros(self._shape, np.uint8 if name == "status" else self._counts)
+        return self._arrays[name]
+
+    def _leaf_cells(self, first: int, last: int) -> Cells:
+        parts = [
+            _track_cells(track, self._column, bins.part(first, last))
+            for track, bins in zip(self._timeline.tracks, self._bins, strict=True)
+        ]
+        if len(parts) == 1:
+            return parts[0]  # its rows are all rows, in order
+        whole = empty_cells(last - first, len(self._timeline.rows))
+        for track, part in zip(self._timeline.tracks, parts, strict=True):
+            for name in ("mean", "min", "max", "count", "used", "status"):
+                getattr(whole, name)[:, track.rows] = getattr(part, name)
+            for name, marks in part.marks.items():
+                whole.marks.setdefault(name, np.zeros(whole.mean.shape, np.uint32))[:, track.rows] = marks
+        return whole
 
 
-def _names(columns: Sequence[ColumnSpec]) -> str:
-    return ", ".join(column.name for column in columns)
-
-
-def _fresh(rows: int, cells: int) -> dict[str, Array]:
-    kinds = {"mean": np.float32, "min": np.float32, "max": np.float32, "status": np.uint8}
-    return {
-        name: np.full((rows, cells), np.nan if name in ("mean", "min", "max") else 0, kinds.get(name, np.uint32))
-        for name in ARRAYS
-    }
-
-
-def _portions(nodes: Sequence[Node], cells: int) -> Iterator[list[int]]:
-    """Node numbers in portions whose rows, unfolded, still fit into memory."""
-    portion: list[int] = []
-    rows = 0
-    for number, node in enumerate(nodes):
-        if portion and (rows + len(node.rows)) * cells > _CELLS_AT_ONCE:
-            yield portion
-            portion, rows = [], 0
-        portion.append(number)
-        rows += len(node.rows)
-    if portion:
-        yield portion
-
-
-def _leaf_cells(timeline: Timeline, column: ColumnSpec, edges: Array, rows: Array) -> Cells:
-    """Cells [cells, rows] of the rows with these numbers."""
-    at = np.full(len(timeline.rows), -1, np.intp)
-    at[rows] = np.arange(len(rows))
-    cells = None
-    for track in timeline.tracks:
-        wanted = at[track.rows] >= 0
-        if not wanted.any():
-            continue
-        bins = bins_of(track, edges)
-        part = _track_cells(track, column, bins, None if wanted.all() else np.flatnonzero(wanted))
-        columns = at[track.rows[wanted]]
-        if len(columns) == len(rows) and (columns == np.arange(len(rows))).all():
-            return part
-        cells = cells or Cells.empty(len(edges) - 1, len(rows))
-        cells.put(columns, part)
-    assert cells is not None  # every row is in one track
-    return cells
-
-
-def _track_cells(track: Track, column: ColumnSpec, bins: Bins, pick: Array | None) -> Cells:
-    values = track.values(column.name, *bins.window)
-    status = track.status(*bins.window)
+def _track_cells(track: Track, column: ColumnSpec, bins: Bins) -> Cells:
+    window = bins.window
+    values, status = track.shown(column.name, *window), track.status(*window)
     if values is None:
         values = np.full(status.shape, np.nan, np.float32)
-    if pick is not None:
-        values, status = values[:, pick], status[:, pick]
-    return cells_of(values, status, bins, log=column.scale == "log", explained=explaining(column))
+    samples = Samples(values, status, track.bad(column.name, *window), explaining(column))
+    return cells_of(samples, bins, log=column.scale == "log")
 
 
-def _write(
-    arrays: dict[str, Array],
-    place: dict[tuple[int, str], int],
-    nodes: Sequence[Node],
-    part: Sequence[int],
-    cells: Cells,
-    *,
-    log: bool,
-) -> None:
-    """Copy leaves, and the strata of folded nodes, into the answer."""
-    leaf_lines, leaf_rows, at = [], [], 0
-    for number in part:
-        node = nodes[number]
-        rows = np.arange(at, at + len(node.rows))
-        at += len(node.rows)
-        if node.leaf:
-            leaf_lines.append(place[number, "value"])
-            leaf_rows.append(rows[0])
-            continue
-        strata = strata_of(cells, rows, log=log)
-        for stratum, values in strata.items():
-            for name in ARRAYS:
-                arrays[name][place[number, stratum]] = values[name]
-        for name in ARRAYS[3:]:
-            arrays[name][place[number, "fold"]] = strata["largest"][name]
-        arrays["zeros"][place[number, "fold"]] = cells.zeros[:, rows].sum(axis=1)
-    for name in ARRAYS:
-        arrays[name][leaf_lines] = getattr(cells, name)[:, leaf_rows].T
-
-
-def _folded_cells(
-    timeline: Timeline, column: ColumnSpec, edges: Array, nodes: Sequence[Node]
-) -> Iterator[tuple[int, dict[str, Array]]]:
-    """Per folded node, mean, min and max of its rows folded by the column's rule at each sample."""
+def _by_tracks(timeline: Timeline, nodes: Sequence[Node]) -> dict[tuple[int, ...], list[int]]:
+    """Folded nodes by the tracks that their rows are in."""
     home = np.empty(len(timeline.rows), np.intp)
     for number, track in enumerate(timeline.tracks):
         home[track.rows] = number
@@ -221,14 +206,34 @@ def _folded_cells(
     for number, node in enumerate(nodes):
         if not node.leaf:
             groups.setdefault(tuple(np.unique(home[list(node.rows)]).tolist()), []).append(number)
-    for tracks, numbers in groups.items():
-        joined = [timeline.tracks[number] for number in tracks]
-        rows = [np.array(nodes[number].rows) for number in numbers]
-        starts = np.cumsum([0, *map(len, rows)])[:-1]
-        sizes = np.array([timeline.rows[row].size for row in np.concatenate(rows)], np.float64)
-        bins = bins_of(axis_of(joined), edges)
-        get = getter(joined, np.concatenate(rows), *bins.window)
-        folded = fold_rows(column, timeline.columns, get, sizes, starts)
-        cells = cells_of(folded, None, bins, log=column.scale == "log", explained=EVERY_NAN)
-        for place, number in enumerate(numbers):
-            yield number, {name: getattr(cells, name)[:, place] for name in ("mean", "min", "max")}
+    return groups
+
+
+class _Fold:
+    """Folds the rows of some nodes, all in the same tracks, by the column's rule."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        column: ColumnSpec,
+        edges: Array,
+        tracks: tuple[int, ...],
+        nodes: Sequence[tuple[int, Node]],
+    ) -> None:
+        self.numbers = [number for number, _ in nodes]
+        self._column, self._columns = column, timeline.columns
+        rows = np.concatenate([node.rows for _, node in nodes])
+        ends = np.cumsum([len(node.rows) for _, node in nodes])
+        self._modules = Groups(tuple(np.split(np.arange(len(rows)), ends[:-1])))
+        self._sizes = np.array([timeline.rows[row].size for row in rows.tolist()], np.float64)
+        self._together = Together([timeline.tracks[number] for number in tracks], rows)
+        self._bins = bins_of(self._together.axis, edges)
+
+    def cells(self, first: int, last: int) -> Cells:
+        """The cells `first` to `last` (exclusive) of the folded rows."""
+        bins = replace(self._bins.part(first, last), missing=np.zeros(last - first, np.uint32))
+        window = bins.window
+        folded = fold_rows(
+            self._column, self._columns, lambda name: self._together.values(name, *window), self._sizes, self._modules
+        )
+        return cells_of(Samples(folded), bins, log=self._column.scale == "log")

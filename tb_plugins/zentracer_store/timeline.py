@@ -1,4 +1,4 @@
-"""Lays the tables of a chain of sessions along one axis of steps: which row was sampled when, and until when it holds."""
+"""Lays the tables of a chain along one axis of steps: which row was sampled when, and until when it holds."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from zentracer_schema import ColumnSpec, RowSpec
 
+from zentracer_schema import ColumnSpec, RowSpec
 from zentracer_store.chains import Part
-from zentracer_store.columns import Array, Segment
+from zentracer_store.columns import Segment
+from zentracer_store.growing import Array
+from zentracer_store.marks import bits_that_matter, shown
+from zentracer_store.tree import Tree
 
 GAP_FACTOR = 4
 """Samples further apart than this many recording intervals have a gap between them."""
@@ -28,6 +31,20 @@ class Piece:
     first: int
     last: int
     rows: Indices | None
+
+    def column(self, name: str, first: int, last: int) -> Array | None:
+        """Samples `first` to `last` of the segment in a column, of the track's rows."""
+        return self._picked(self.segment.column(name, last), first)
+
+    def bad(self, first: int, last: int) -> Array | None:
+        """The same of `Segment.bad`."""
+        return self._picked(self.segment.bad(last), first)
+
+    def _picked(self, values: Array | None, first: int) -> Array | None:
+        if values is None:
+            return None
+        values = values[first:]
+        return values if self.rows is None else values[:, self.rows]
 
 
 @dataclass(frozen=True)
@@ -52,18 +69,35 @@ class Track:
 
     def values(self, column: str, first: int, last: int) -> Array | None:
         """A column's samples `first` to `last` (exclusive), [samples, rows]; None where no table has that column."""
-        parts = [self._part(piece, column, lo, hi) for piece, lo, hi in self._within(first, last)]
-        if all(part is None for part, _ in parts):
+        parts = [(hi - lo, piece.column(column, lo, hi)) for piece, lo, hi in self._within(first, last)]
+        if all(part is None for _, part in parts):
             return None
         # A table without the column stands among others that have it: its samples are unknown.
-        filled = [np.full((n, len(self.rows)), np.nan, np.float32) if part is None else part for part, n in parts]
-        return filled[0] if len(filled) == 1 else np.concatenate(filled)
+        return self._joined(parts, np.float32(np.nan))
+
+    def shown(self, column: str, first: int, last: int) -> Array | None:
+        """As `values`, with NaN or an infinity where the tensor held them."""
+        values, bits = self.values(column, first, last), self.bad(column, first, last)
+        return values if values is None or bits is None else shown(values, bits)
+
+    def bad(self, column: str, first: int, last: int) -> Array | None:
+        """Bits of `marks.Bad` that matter for a column, [samples, rows]; None where there are none."""
+        matter = bits_that_matter(column)
+        parts = [(hi - lo, piece.bad(lo, hi)) for piece, lo, hi in self._within(first, last)]
+        if not matter or all(part is None for _, part in parts):
+            return None
+        return self._joined(parts, np.uint8(0)) & np.uint8(matter)
 
     def status(self, first: int, last: int) -> Array:
         """The status bits of samples `first` to `last`, [samples, rows]; 0 where a table has none."""
-        found = [self._part(piece, "status", lo, hi) for piece, lo, hi in self._within(first, last)]
-        filled = [np.zeros((n, len(self.rows)), np.uint8) if part is None else part for part, n in found]
-        return filled[0] if len(filled) == 1 else np.concatenate([*filled, np.zeros((0, len(self.rows)), np.uint8)])
+        parts = [(hi - lo, piece.column("status", lo, hi)) for piece, lo, hi in self._within(first, last)]
+        return self._joined(parts, np.uint8(0))
+
+    def _joined(self, parts: Sequence[tuple[int, Array | None]], default: Any) -> Array:
+        filled = [np.full((n, len(self.rows)), default) if part is None else part for n, part in parts]
+        if not filled:
+            return np.zeros((0, len(self.rows)), type(default))
+        return filled[0] if len(filled) == 1 else np.concatenate(filled)
 
     def _within(self, first: int, last: int) -> list[tuple[Piece, int, int]]:
         found, at = [], 0
@@ -74,13 +108,6 @@ class Track:
                 found.append((piece, piece.first + lo, piece.first + hi))
             at += count
         return found
-
-    def _part(self, piece: Piece, column: str, lo: int, hi: int) -> tuple[Array | None, int]:
-        values = piece.segment.column(column, hi)
-        if values is None:
-            return None, hi - lo
-        values = values[lo:]
-        return (values if piece.rows is None else values[:, piece.rows]), hi - lo
 
 
 @dataclass(frozen=True)
@@ -97,6 +124,11 @@ class Timeline:
     """Per step, the number of the part that recorded it."""
     end: float
     """The first step that the last sample no longer stands for."""
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The modules over the rows."""
+        return Tree(self.rows)
 
     @cached_property
     def row_index(self) -> dict[str, int]:
@@ -279,8 +311,7 @@ def _pieces(stretches: Sequence[_Stretch], recorded: Any, names: Sequence[str]) 
     for lo, hi in zip([0, *breaks], [*breaks, len(recorded)], strict=True):
         source = stretches[stretch[lo]]
         where = {name: number for number, name in enumerate(source.names)}
-        rows: Indices | None = np.array([where[name] for name in names], np.intp)
-        if len(names) == len(source.names) and (rows == np.arange(len(names))).all():
-            rows = None
-        pieces.append(Piece(source.segment, int(record[lo]), int(record[lo]) + int(hi - lo), rows))
+        rows = np.array([where[name] for name in names], np.intp)
+        whole = np.array_equal(rows, np.arange(len(source.names)))
+        pieces.append(Piece(source.segment, int(record[lo]), int(record[lo] + hi - lo), None if whole else rows))
     return tuple(pieces)

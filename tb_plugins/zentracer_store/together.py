@@ -2,50 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from zentracer_store.columns import Array
+from zentracer_store.groups import index_of
+from zentracer_store.growing import Array
 from zentracer_store.timeline import Gaps, Track
 
 _NO_GAPS = Gaps(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
 
 
-def axis_of(tracks: Sequence[Track]) -> Track:
-    """A track without rows: every step at which one of `tracks` was sampled, held as long as one of them holds."""
+class Together:
+    """Rows with these numbers out of some tracks. `axis` has every step at which one of the tracks was sampled."""
+
+    def __init__(self, tracks: Sequence[Track], rows: Array) -> None:
+        self._tracks = tuple(tracks)
+        self.axis = _axis_of(self._tracks)
+        places = {row: (n, place) for n, track in enumerate(tracks) for place, row in enumerate(track.rows.tolist())}
+        self._home, self._place = np.array([places[row] for row in rows.tolist()], np.intp).T
+        self._pick = index_of(self._place)
+
+    def values(self, column: str, first: int, last: int) -> Array:
+        """A column at samples `first` to `last` (exclusive) of the axis: [samples, rows].
+
+        NaN where a row's table lacks the column, or holds no sample at that step.
+        """
+        if len(self._tracks) == 1:
+            values = _known(self._tracks[0], column, first, last)
+            taken: Array = values[:, self._pick]
+            return taken
+        joined = np.full((last - first, len(self._home)), np.nan)
+        for number, track in enumerate(self._tracks):
+            at = _holding(track, self.axis.steps[first:last])
+            mine = self._home == number
+            if (at >= 0).any():
+                lowest, highest = int(at[at >= 0].min()), int(at.max())
+                values = _known(track, column, lowest, highest + 1)[:, self._place[mine]]
+                joined[:, mine] = np.where((at >= 0)[:, None], values[np.maximum(at - lowest, 0)], np.nan)
+        return joined
+
+
+def _axis_of(tracks: Sequence[Track]) -> Track:
     if len(tracks) == 1:
         return tracks[0]
     steps = np.unique(np.concatenate([track.steps for track in tracks]))
-    held = np.max([np.where(at >= 0, track.ends[at], 0) for track in tracks for at in [_holding(track, steps)]], axis=0)
+    at = [_holding(track, steps) for track in tracks]
+    held = np.max([np.where(a >= 0, t.ends[np.maximum(a, 0)], 0) for t, a in zip(tracks, at, strict=True)], axis=0)
     ends = np.minimum(held, np.append(steps[1:].astype(np.float64), np.inf))
     return Track(np.zeros(0, np.intp), (), steps, ends, _NO_GAPS)
-
-
-def getter(tracks: Sequence[Track], rows: Array, first: int, last: int) -> Callable[[str], Array]:
-    """Gives a column of these rows at samples `first` to `last` of `axis_of(tracks)`: [samples, rows].
-
-    NaN where a row's table lacks the column, or holds no sample at that step.
-    """
-    places = {row: (number, place) for number, track in enumerate(tracks) for place, row in enumerate(track.rows)}
-    homes = np.array([places[row] for row in rows.tolist()], np.intp)
-    axis = axis_of(tracks)
-
-    def get(name: str) -> Array:
-        if len(tracks) == 1:
-            values = _known(tracks[0], name, first, last)
-            whole = len(rows) == values.shape[1] and (homes[:, 1] == np.arange(len(rows))).all()
-            return values if whole else values[:, homes[:, 1]]
-        joined = np.full((last - first, len(rows)), np.nan)
-        for number, track in enumerate(tracks):
-            at = _holding(track, axis.steps[first:last])
-            mine = homes[:, 0] == number
-            if (at >= 0).any():
-                values = _known(track, name, 0, int(at.max()) + 1)[:, homes[mine, 1]]
-                joined[:, mine] = np.where((at >= 0)[:, None], values[np.maximum(at, 0)], np.nan)
-        return joined
-
-    return get
 
 
 def _holding(track: Track, steps: Array) -> Array:

@@ -28,36 +28,53 @@ class _Module:
     rows: tuple[int, ...]
 
 
-def nodes_of(rows: Sequence[RowSpec], folded: Collection[str] = (), height: int | None = None) -> tuple[Node, ...]:
-    """The lines to draw, in row order: modules in `folded` as one line, all other rows as their own.
+class Tree:
+    """The modules over some rows."""
 
-    More than `height` lines fold further: all modules of the deepest level, then of the level above, until they fit or
-    only the top level is left.
-    """
-    modules = _modules(rows)
-    by_user = frozenset(folded)
-    to_fit: frozenset[str] = frozenset()
-    nodes = _lines(rows, modules, by_user, to_fit)
-    depth = max((module.depth for module in modules), default=0)
-    while height is not None and len(nodes) > height and depth > 0:
-        # A module of one row gains nothing by folding, and its name would be lost.
-        to_fit |= {module.path for module in modules if module.depth == depth and len(module.rows) > 1}
-        nodes = _lines(rows, modules, by_user, to_fit)
-        depth -= 1
-    return nodes
+    def __init__(self, rows: Sequence[RowSpec]) -> None:
+        self._leaves = tuple(Node(row.name, (number,), leaf=True) for number, row in enumerate(rows))
+        self._modules = _modules(rows)
+
+    def nodes(self, folded: Collection[str] = (), height: int | None = None) -> tuple[Node, ...]:
+        """The lines to draw, in row order: modules in `folded` as one line, all other rows as their own.
+
+        More than `height` lines fold further: all modules of the deepest level, then of the level above, until they
+        fit or only the top level is left.
+        """
+        by_user = frozenset(folded)
+        to_fit: frozenset[str] = frozenset()
+        nodes = self._lines(by_user, to_fit)
+        depth = max((module.depth for module in self._modules), default=0)
+        while height is not None and len(nodes) > height and depth > 0:
+            # A module of one row gains nothing by folding, and its name would be lost.
+            to_fit |= {m.path for m in self._modules if m.depth == depth and len(m.rows) > 1}
+            nodes = self._lines(by_user, to_fit)
+            depth -= 1
+        return nodes
+
+    def _lines(self, by_user: frozenset[str], to_fit: frozenset[str]) -> tuple[Node, ...]:
+        line: list[Node] = list(self._leaves)
+        # Outermost first, so an outer fold wins over those inside it.
+        for module in self._modules:
+            if module.path in by_user or module.path in to_fit:
+                free = tuple(number for number in module.rows if line[number].leaf)
+                node = Node(module.path, free, leaf=False, folded_to_fit=module.path not in by_user)
+                for number in free:
+                    line[number] = node
+        return tuple(node for number, node in enumerate(line) if node.rows[0] == number)
 
 
-def module_paths(rows: Sequence[RowSpec]) -> tuple[str, ...]:
-    """Every module that has rows below it, outermost first, in row order."""
-    return tuple(module.path for module in _modules(rows))
-
-
-def _modules(rows: Sequence[RowSpec]) -> list[_Module]:
-    found: dict[str, tuple[int, list[int]]] = {}
+def _modules(rows: Sequence[RowSpec]) -> tuple[_Module, ...]:
+    """Every module that has rows below it, outermost first."""
+    within: dict[str, list[int]] = {}
     for number, row in enumerate(rows):
-        for depth, path in enumerate(_ancestors(row.module), start=1):
-            found.setdefault(path, (depth, []))[1].append(number)
-    return [_Module(path, depth, tuple(below)) for path, (depth, below) in found.items()]
+        within.setdefault(row.module, []).append(number)
+    found: dict[str, tuple[int, list[int]]] = {}
+    for module, numbers in within.items():
+        for depth, path in enumerate(_ancestors(module), start=1):
+            found.setdefault(path, (depth, []))[1].extend(numbers)
+    modules = [_Module(path, depth, tuple(sorted(below))) for path, (depth, below) in found.items()]
+    return tuple(sorted(modules, key=lambda module: module.depth))
 
 
 def _ancestors(path: str) -> list[str]:
@@ -65,21 +82,3 @@ def _ancestors(path: str) -> list[str]:
     if not path:
         return []
     return [path[: mark.start()] for mark in _SEPARATOR.finditer(path)] + [path]
-
-
-def _lines(
-    rows: Sequence[RowSpec], modules: Sequence[_Module], by_user: frozenset[str], to_fit: frozenset[str]
-) -> tuple[Node, ...]:
-    line: dict[int, Node] = {}
-    # Outermost first, so an outer fold wins over those inside it.
-    for module in sorted(modules, key=lambda module: module.depth):
-        if module.path in by_user or module.path in to_fit:
-            free = tuple(number for number in module.rows if number not in line)
-            node = Node(module.path, free, leaf=False, folded_to_fit=module.path not in by_user)
-            line.update(dict.fromkeys(free, node))
-    nodes = []
-    for number, row in enumerate(rows):
-        node = line.get(number) or Node(row.name, (number,), leaf=True)
-        if node.rows[0] == number:
-            nodes.append(node)
-    return tuple(nodes)

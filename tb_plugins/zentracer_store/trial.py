@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from zentracer_schema import TableSpec
-
 from zentracer_store.chains import Part, chains_of, scopes_of
 from zentracer_store.contents import FileContents
 from zentracer_store.timeline import Timeline, timeline_of
@@ -69,9 +68,11 @@ class Trial:
 
     @property
     def ended(self) -> bool:
-        """Whether the newest session says that it ended."""
-        sessions = [s for file in self.files.values() for s in file.sessions if s.wall is not None]
-        return max(sessions, key=lambda session: session.wall or 0.0).ended if sessions else False
+        """Whether the newest session says that it ended. Each of its files repeats it; one of them says so."""
+        sessions = [session for file in self.files.values() for session in file.sessions if session.wall is not None]
+        newest = max(sessions, key=lambda session: session.wall or 0.0, default=None)
+        same = [s for s in sessions if s is newest or (newest is not None and s.id and s.id == newest.id)]
+        return any(session.ended for session in same)
 
     @property
     def last_step(self) -> int | None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from werkzeug import Request, Response
+
 from zentracer_store import QueryError
 
 YEAR_S = 365 * 24 * 3600
@@ -69,7 +70,9 @@ def json_answer(request: Request, content: Mapping[str, Any], etag: str) -> Resp
     return _tagged(request, etag) or _response(json.dumps(content, allow_nan=False), "application/json", etag=etag)
 
 
-def binary_answer(request: Request, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], etag: str) -> Response:
+def binary_answer(
+    request: Request, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], etag: str
+) -> Response:
     """`header` and arrays as one block of bytes, see `pack`."""
     return _tagged(request, etag) or _response(pack(header, arrays), "application/octet-stream", etag=etag)
 
@@ -82,23 +85,20 @@ def unchanged(request: Request, etag: str) -> Response | None:
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Length of the header (u32), the header as JSON with a list `arrays` of what follows, and the arrays.
 
-    Every array is little-endian and begins at a multiple of 8, counted from the first byte after the header. Arrays
-    of nothing but zeros share one place.
+    Every array is little-endian and begins at a multiple of 8, counted from the first byte after the header. One that
+    stands under several names is sent once.
     """
     parts: list[bytes] = []
     listed, size = [], 0
-    zeros: dict[int, int] = {}
+    places: dict[int, int] = {}
     for name, array in arrays.items():
-        array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-        blank = not array.any()
-        offset = zeros.get(array.nbytes) if blank else None
-        if offset is None:
-            offset = size
-            parts.append(array.tobytes() + bytes(-array.nbytes % _ALIGNMENT))
-            size += len(parts[-1])
-            if blank:
-                zeros[array.nbytes] = offset
-        listed.append({"name": name, "dtype": array.dtype.str, "shape": array.shape, "offset": offset})
+        offset = places.setdefault(id(array), size)
+        if offset == size:
+            data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
+            parts += [data, bytes(-len(data) % _ALIGNMENT)]
+            size += len(data) + len(parts[-1])
+        dtype = array.dtype.newbyteorder("<").str
+        listed.append({"name": name, "dtype": dtype, "shape": array.shape, "offset": offset})
     text = json.dumps({**header, "arrays": listed}, allow_nan=False).encode()
     text += b" " * (-(4 + len(text)) % _ALIGNMENT)
     return b"".join([struct.pack("<I", len(text)), text, *parts])
@@ -113,7 +113,7 @@ def static_answer(request: Request, folder: Path, name: str) -> Response:
     if not path.is_relative_to(folder.resolve()) or not path.is_file() or path.suffix not in _TYPES:
         raise Refused(404, f"There is no file {name!r} here.")
     packed = path.with_name(path.name + ".gz")
-    encoded = packed.is_file() and "gzip" in request.accept_encodings
+    encoded = packed.is_file() and request.accept_encodings.quality("gzip") > 0
     response = _response((packed if encoded else path).read_bytes(), _TYPES[path.suffix])
     response.headers["Vary"] = "Accept-Encoding"
     if encoded:

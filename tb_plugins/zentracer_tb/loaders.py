@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 PLUGIN_NAMES = tuple(
     f"zentracer_{kind}"
     for kind in (
-        "pulse clock parameters activations channels histograms delta capture phases devices spans "
-        "graph session incident profile snapshot"
-    ).split()
+        *("pulse", "clock", "parameters", "activations", "channels", "histograms", "delta", "capture"),
+        *("phases", "devices", "spans", "graph", "session", "incident", "profile", "snapshot"),
+    )
 )
 """Summary plugin names of all kinds that the file format knows; written out, since the schema imports numpy."""
 

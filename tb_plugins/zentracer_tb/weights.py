@@ -11,8 +11,8 @@ from urllib.parse import unquote
 
 from tensorboard.plugins import base_plugin
 from werkzeug import Request, Response
-from zentracer_store import LARGEST_SIDE, CellsQuery, Scope, answer_cells, sample_of, values_at
 
+from zentracer_store import LARGEST_SIDE, CellsQuery, Scope, answer_cells, sample_of, values_at
 from zentracer_tb import http
 from zentracer_tb.answers import run_content, runs_content
 from zentracer_tb.http import Refused

@@ -25,18 +25,18 @@ class Where:
 def where_to_look(context: Any) -> Where:
     """The places that TensorBoard was started on. `context` is a TBContext; its logdir is empty under --logdir_spec."""
     flags = context.flags
-    provider = getattr(flags, "grpc_data_provider", "")
+    provider: str = getattr(flags, "grpc_data_provider", "")
     if provider:
         problem = (
             f"TensorBoard gets its data from --grpc_data_provider={provider}, but this tab reads event files itself. "
             "Start TensorBoard with --logdir on a machine that can reach them."
         )
         return Where(provider, (), problem)
-    logdir = getattr(flags, "logdir", "") or context.logdir or ""
-    spec = "" if logdir else getattr(flags, "logdir_spec", "") or ""
+    logdir: str = getattr(flags, "logdir", "") or context.logdir
+    spec: str = "" if logdir else getattr(flags, "logdir_spec", "") or ""
     places = parse_places(logdir, spec)
     problem = None if places else "TensorBoard was started without a log directory. Give it --logdir."
-    return Where(_short(logdir) or spec, places, problem)
+    return Where(_short(logdir) if logdir else spec, places, problem)
 
 
 def store_at(places: tuple[Place, ...]) -> Store:
@@ -51,5 +51,5 @@ def _short(path: str) -> str:
     """A path as people write it, from the home directory on."""
     if not path or "://" in path:
         return path
-    path, home = os.path.abspath(os.path.expanduser(path)), os.path.expanduser("~")
-    return "~" + path[len(home) :] if home != "/" and path.startswith(home + os.sep) else path
+    whole, home = os.path.abspath(os.path.expanduser(path)), os.path.expanduser("~")
+    return "~" + whole[len(home) :] if home != "/" and whole.startswith(home + os.sep) else whole

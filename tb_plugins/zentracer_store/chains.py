@@ -89,8 +89,8 @@ def _measured(part: Part, scope: str) -> Part:
     told = part.session.wall
     began = _first_wall(part.segments)
     part.started = began if told is None else min(told, began)
-    part.ended = max(float(segment.walls(segment.count)[-1]) for segment in part.segments)
-    first = min(int(s.steps(s.count)[0]) for s in part.segments if s.spec.kind == "parameters")
+    part.ended = max(segment.last_wall for segment in part.segments)
+    first = min(segment.first_step for segment in part.segments if segment.spec.kind == "parameters")
     declared = part.session.start_of(scope)
     part.start_step = first if declared is None else min(first, declared)
     part.facts = part.session.facts(scope)
@@ -98,7 +98,7 @@ def _measured(part: Part, scope: str) -> Part:
 
 
 def _first_wall(segments: list[Segment]) -> float:
-    return min(float(segment.walls(segment.count)[0]) for segment in segments)
+    return min(segment.first_wall for segment in segments)
 
 
 def _has_parameters(part: Part) -> bool:

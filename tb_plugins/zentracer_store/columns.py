@@ -79,16 +79,17 @@ class Segment:
         if self.spec.rows is None:
             counts = [_rows(table) for table in tables]
             steps, walls = np.repeat(steps, counts), np.repeat(walls, counts)
-        block = _blocks(self.spec, tables)
-        for name, values in block.items():
+        for name, values in _blocks(self.spec, tables).items():
             self._columns[name].extend(values)
         self._steps.extend(steps)
         self._walls.extend(walls)
-        self._extend_bad(block)
+        self._note_bad()
         self.count = len(self._steps)  # last: who reads `count` finds the rest in place
 
-    def _extend_bad(self, block: Mapping[str, Array]) -> None:
-        bits = bad_bits(block) if self.spec.rows is not None else None
+    def _note_bad(self) -> None:
+        if self.spec.rows is None:
+            return
+        bits = bad_bits({name: column.part(self.count, len(column)) for name, column in self._columns.items()})
         if bits is None:
             return
         self._bad.extend(bits)
@@ -96,22 +97,37 @@ class Segment:
             self.has_bad = True
             self.has_nan = self.has_nan or bool((bits & np.uint8(NAN)).any())
 
-    def bad(self, count: int) -> Array | None:
-        """Bits of `marks.Bad` for the first `count` entries; None where there are none so far."""
-        return self._bad.first(count) if self.has_bad else None
+    def column(self, name: str, first: int, last: int, step: int = 1) -> Array | None:
+        """Every `step`-th entry from `first` to `last` of a column; None where the table has no such column."""
+        column = self._columns.get(name)
+        return None if column is None else column.part(first, last, step)
 
-    def column(self, name: str, count: int) -> Array | None:
-        """The first `count` entries of a column; None where the table has no such column."""
-        growing = self._columns.get(name)
-        return None if growing is None else growing.first(count)
+    def bad(self, first: int, last: int) -> Array | None:
+        """Bits of `marks.Bad` for the entries `first` to `last`; None where no entry has any so far."""
+        return self._bad.part(first, last) if self.has_bad else None
+
+    @property
+    def first_step(self) -> int:
+        """The event step of the first entry."""
+        return int(self._steps.part(0, 1)[0])
+
+    @property
+    def first_wall(self) -> float:
+        """The wall time of the first entry."""
+        return float(self._walls.part(0, 1)[0])
+
+    @property
+    def last_wall(self) -> float:
+        """The wall time of the newest entry."""
+        return float(self._walls.part(self.count - 1, self.count)[0])
 
     def steps(self, count: int) -> Array:
         """Event steps of the first `count` entries."""
-        return self._steps.first(count)
+        return self._steps.part(0, count)
 
     def walls(self, count: int) -> Array:
         """Wall times of the first `count` entries."""
-        return self._walls.first(count)
+        return self._walls.part(0, count)
 
 
 def _rows(table: Array | Mapping[str, Array]) -> int:
@@ -133,5 +149,6 @@ def _blocks(spec: TableSpec, tables: Sequence[Array | Mapping[str, Array]]) -> d
             joined[column.name] = part
             at += column.length
     if "status" in joined:
-        joined["status"] = np.nan_to_num(joined["status"], nan=0.0).clip(0, 255).astype(np.uint8)
+        with np.errstate(invalid="ignore"):
+            joined["status"] = joined["status"].astype(np.uint8)
     return joined

@@ -70,17 +70,12 @@ def quantiles_of(timeline: Timeline, column: str) -> dict[str, float | None]:
     stride = 1
     while size / stride > _MOST_VALUES and stride < len(timeline.steps):
         stride *= 2
-    values = np.concatenate([np.zeros(0), *(_every(timeline, column, stride))])
+    values = np.concatenate([track.every(column, stride).ravel() for track in timeline.tracks]).astype(np.float64)
     values = values[np.isfinite(values) & (values != 0)]
     if not len(values):
         return {"p1": None, "p50": None, "p99": None}
     p1, p50, p99 = np.quantile(values, (0.01, 0.5, 0.99)).tolist()
     return {"p1": p1, "p50": p50, "p99": p99}
-
-
-def _every(timeline: Timeline, column: str, stride: int) -> list[Array]:
-    found = (track.values(column, 0, len(track.steps)) for track in timeline.tracks)
-    return [values[::stride].ravel().astype(np.float64) for values in found if values is not None]
 
 
 def _limits(values: Array) -> tuple[float, float]:

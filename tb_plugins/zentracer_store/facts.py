@@ -44,9 +44,9 @@ def latest(chain: Sequence[Part], kind: str) -> dict[str, float]:
             if segment.spec.kind != kind or not segment.count:
                 continue
             for column in segment.spec.columns:
-                data = segment.column(column.name, segment.count)
+                data = segment.column(column.name, segment.count - 1, segment.count)
                 if data is not None and column.length == 1:
-                    values[column.name] = float(data.reshape(-1)[-1])
+                    values[column.name] = float(data.ravel()[-1])
     return values
 
 
@@ -57,7 +57,7 @@ def has_loss(chain: Sequence[Part]) -> bool:
 
 def _losses(chain: Sequence[Part]) -> list[Array]:
     pulses = [segment for part in chain for segment in part.segments if segment.spec.kind == "pulse"]
-    return [loss for segment in pulses if (loss := segment.column("loss", segment.count)) is not None]
+    return [loss for segment in pulses if (loss := segment.column("loss", 0, segment.count)) is not None]
 
 
 def _model(told: dict[str, Any], timeline: Timeline) -> str:

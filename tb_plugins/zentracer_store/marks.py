@@ -50,9 +50,8 @@ def bad_bits(columns: Mapping[str, Array]) -> Array | None:
     shape = next(columns[name].shape for name in told)
     bits = np.zeros(shape, np.uint8)
     for name, bit in told.items():
-        some = columns[name] > 0
-        if some.any():
-            bits[some] |= np.uint8(bit)
+        if columns[name].any():
+            bits[columns[name] > 0] |= np.uint8(bit)
     if bits.any() and "status" in columns:
         bits[(columns["status"] & np.uint8(Status.UPDATE_SKIPPED)) != 0] &= np.uint8(_WEIGHT)
     return bits

@@ -32,19 +32,16 @@ class Piece:
     last: int
     rows: Indices | None
 
-    def column(self, name: str, first: int, last: int) -> Array | None:
-        """Samples `first` to `last` of the segment in a column, of the track's rows."""
-        return self._picked(self.segment.column(name, last), first)
+    def column(self, name: str, first: int, last: int, step: int = 1) -> Array | None:
+        """Every `step`-th of the segment's samples `first` to `last` in a column, of the track's rows."""
+        return self._picked(self.segment.column(name, first, last, step))
 
     def bad(self, first: int, last: int) -> Array | None:
         """The same of `Segment.bad`."""
-        return self._picked(self.segment.bad(last), first)
+        return self._picked(self.segment.bad(first, last))
 
-    def _picked(self, values: Array | None, first: int) -> Array | None:
-        if values is None:
-            return None
-        values = values[first:]
-        return values if self.rows is None else values[:, self.rows]
+    def _picked(self, values: Array | None) -> Array | None:
+        return values if values is None or self.rows is None else values[:, self.rows]
 
 
 @dataclass(frozen=True)
@@ -87,6 +84,12 @@ class Track:
         if not matter or all(part is None for _, part in parts):
             return None
         return self._joined(parts, np.uint8(0)) & np.uint8(matter)
+
+    def every(self, column: str, step: int) -> Array:
+        """Every `step`-th sample of each piece, [samples, rows]; none where no table has that column."""
+        parts = [piece.column(column, piece.first, piece.last, step) for piece in self.pieces]
+        empty = np.zeros((0, len(self.rows)), np.float32)
+        return np.concatenate([empty, *(part for part in parts if part is not None)])
 
     def status(self, first: int, last: int) -> Array:
         """The status bits of samples `first` to `last`, [samples, rows]; 0 where a table has none."""
@@ -206,7 +209,7 @@ def _clock_of(chain: Sequence[Part]) -> tuple[Array, Array]:
     steps, intervals = [np.zeros(0, np.int64)], [np.zeros(0)]
     for part in chain:
         for segment in part.segments:
-            told = segment.column("interval", segment.count) if segment.spec.kind == "clock" else None
+            told = segment.column("interval", 0, segment.count) if segment.spec.kind == "clock" else None
             if told is not None and len(told):
                 steps.append(segment.steps(len(told)))
                 intervals.append(told.reshape(len(told), -1)[:, 0].astype(np.float64))

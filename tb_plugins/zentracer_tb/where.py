@@ -27,11 +27,12 @@ def where_to_look(context: Any) -> Where:
     flags = context.flags
     provider: str = getattr(flags, "grpc_data_provider", "")
     if provider:
-        problem = (
+        return Where(
+            provider,
+            (),
             f"TensorBoard gets its data from --grpc_data_provider={provider}, but this tab reads event files itself. "
-            "Start TensorBoard with --logdir on a machine that can reach them."
+            "Start TensorBoard with --logdir on a machine that can reach them.",
         )
-        return Where(provider, (), problem)
     logdir: str = getattr(flags, "logdir", "") or context.logdir
     spec: str = "" if logdir else getattr(flags, "logdir_spec", "") or ""
     places = parse_places(logdir, spec)

@@ -112,12 +112,12 @@ class TableSpec:
         """The tag that every record of this table carries."""
         return table_tag(self.scope, self.kind, self.hash)
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Entries a row holds, over all columns."""
         return sum(column.length for column in self.columns)
 
-    @property
+    @cached_property
     def shared_dtype(self) -> str | None:
         """The dtype of all columns, or None where they differ."""
         dtypes = {column.dtype for column in self.columns}

@@ -53,12 +53,13 @@ def empty_cells(cells: int, rows: int) -> Cells:
 class Samples:
     """Values [samples, rows], their status, and which of them are bad whatever their status says.
 
-    `explained`: status bits that turn a NaN into a missing value.
+    `explained`: status bits that turn a NaN into a missing value. `lacking` [samples]: nothing was recorded at all.
     """
 
     values: Array
     status: Array | None = None
     bad: Array | None = None
+    lacking: Array | None = None
     explained: int = EVERY_NAN
 
 
@@ -199,6 +200,8 @@ def _correct(cells: Cells, block: _Block, samples: Samples, log: bool) -> None:
         excused &= samples.bad[taken] == 0
     if samples.explained != EVERY_NAN:
         excused &= samples.status is not None and (samples.status[taken] & np.uint8(samples.explained)) != 0
+    if samples.lacking is not None:
+        excused |= samples.lacking[block.sample]
     found = {
         "zeros": add(value == 0),
         "nan": add(nan & ~excused),

@@ -13,6 +13,7 @@ FOLDED = ("zentracer", "train", "validation")
 MOST_DIRECTORIES = 200_000
 """Where a walk gives up: links that fan out would multiply it without end."""
 
+_TOO_MANY = "{} has more than {:,} directories; the rest is not looked into. Give --logdir one further down."
 _OTHER_RANK = re.compile(r"rank_\d+\.")
 _URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://")
 
@@ -102,7 +103,7 @@ def _walk(place: Place, problems: list[Problem]) -> Iterator[FoundFile]:
         below, above = stack.pop()
         seen += 1
         if seen > MOST_DIRECTORIES:
-            problems.append(Problem(place.path, f"{place.path} has more than {MOST_DIRECTORIES:,} directories."))
+            problems.append(Problem(place.path, _TOO_MANY.format(place.path, MOST_DIRECTORIES)))
             return
         path = os.path.join(place.path, below)
         try:

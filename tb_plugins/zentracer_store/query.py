@@ -193,7 +193,8 @@ def _track_cells(track: Track, column: ColumnSpec, bins: Bins) -> Cells:
     values, status = track.shown(column.name, *window), track.status(*window)
     if values is None:
         values = np.full(status.shape, np.nan, np.float32)
-    samples = Samples(values, status, track.bad(column.name, *window), explaining(column))
+    bad, lacking = track.bad(column.name, *window), track.lacking(column.name, *window)
+    samples = Samples(values, status, bad, lacking, explaining(column))
     return cells_of(samples, bins, log=column.scale == "log")
 
 

@@ -91,6 +91,12 @@ class Track:
         empty = np.zeros((0, len(self.rows)), np.float32)
         return np.concatenate([empty, *(part for part in parts if part is not None)])
 
+    def lacking(self, column: str, first: int, last: int) -> Array | None:
+        """Which of the samples [samples] stand in a table without that column; None where none does."""
+        within = self._within(first, last)
+        lacks = [not any(column == known.name for known in piece.segment.spec.columns) for piece, _, _ in within]
+        return np.repeat(lacks, [hi - lo for _, lo, hi in within]) if any(lacks) else None
+
     def status(self, first: int, last: int) -> Array:
         """The status bits of samples `first` to `last`, [samples, rows]; 0 where a table has none."""
         parts = [(hi - lo, piece.column("status", lo, hi)) for piece, lo, hi in self._within(first, last)]
@@ -145,17 +151,21 @@ class Timeline:
 
 @dataclass(frozen=True)
 class _Stretch:
-    """The samples of a segment that no later session overwrote."""
+    """The samples of a segment that no later session overwrote: its first ones."""
 
     segment: Segment
     steps: Array
     part: int
-    names: tuple[str, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the rows."""
+        return tuple(row.name for row in self.segment.spec.rows or ())
 
 
 def timeline_of(chain: Sequence[Part], modules: Sequence[str] = ()) -> Timeline:
     """The timeline of a chain. `modules` are module paths in the model's order, by which rows are sorted."""
-    stretches = _surviving(chain)
+    stretches = _surviving(chain, "parameters")
     rows = _rows_in_order(stretches, modules)
     members: dict[tuple[int, ...], list[int]] = {}
     where: dict[str, list[int]] = {}
@@ -172,20 +182,17 @@ def timeline_of(chain: Sequence[Part], modules: Sequence[str] = ()) -> Timeline:
     return Timeline(tuple(columns.values()), rows, tracks, steps, walls, sessions, end)
 
 
-def _surviving(chain: Sequence[Part]) -> list[_Stretch]:
+def _surviving(chain: Sequence[Part], kind: str) -> list[_Stretch]:
     stretches = []
     cut = np.iinfo(np.int64).max
     for number in reversed(range(len(chain))):
-        part = chain[number]
-        for segment in part.segments:
-            if segment.spec.kind != "parameters" or segment.spec.rows is None:
-                continue
-            steps = segment.steps(segment.count)
-            kept = steps[: np.searchsorted(steps, cut)]
-            if len(kept):
-                stretches.append(_Stretch(segment, kept, number, tuple(row.name for row in segment.spec.rows)))
-        cut = min(cut, part.start_step)
-    return sorted(stretches, key=lambda stretch: (stretch.part, stretch.steps[0]))
+        for segment in chain[number].segments:
+            if segment.spec.kind == kind and segment.spec.rows is not None:
+                steps = segment.steps(segment.count)
+                stretches.append(_Stretch(segment, steps[: np.searchsorted(steps, cut)], number))
+        cut = min(cut, chain[number].start_step)
+    kept = [stretch for stretch in stretches if len(stretch.steps)]
+    return sorted(kept, key=lambda stretch: (stretch.part, stretch.steps[0]))
 
 
 def _rows_in_order(stretches: Sequence[_Stretch], modules: Sequence[str]) -> tuple[RowSpec, ...]:
@@ -207,12 +214,11 @@ def _axis(stretches: Sequence[_Stretch]) -> tuple[Array, Array, Array]:
 def _clock_of(chain: Sequence[Part]) -> tuple[Array, Array]:
     """Steps and, from each on, the recording interval that the clock told."""
     steps, intervals = [np.zeros(0, np.int64)], [np.zeros(0)]
-    for part in chain:
-        for segment in part.segments:
-            told = segment.column("interval", 0, segment.count) if segment.spec.kind == "clock" else None
-            if told is not None and len(told):
-                steps.append(segment.steps(len(told)))
-                intervals.append(told.reshape(len(told), -1)[:, 0].astype(np.float64))
+    for stretch in _surviving(chain, "clock"):
+        told = stretch.segment.column("interval", 0, len(stretch.steps))
+        if told is not None:
+            steps.append(stretch.steps)
+            intervals.append(told[:, 0])
     joined = np.concatenate(steps)
     order = np.argsort(joined, kind="stable")
     return joined[order], np.concatenate(intervals)[order]

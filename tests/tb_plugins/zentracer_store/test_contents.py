@@ -1,0 +1,246 @@
+"""What one file holds: sessions, tables, scalars of any writer, and what was odd."""
+
+import numpy as np
+import pytest
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.plugins.histogram.summary_v2 import histogram_pb
+from tensorboard.plugins.scalar.summary_v2 import scalar_pb
+from tensorboard.plugins.text.summary_v2 import text_pb
+from tensorboard.util import tensor_util
+
+import zentracer_schema as schema
+from tests.logs import EVENTS, Log, parameters, table
+from zentracer_store.contents import FileContents
+
+SPEC = parameters(["w"])
+
+
+def read(*payloads, name=EVENTS):
+    contents = FileContents(name)
+    contents.feed((number, payload) for number, payload in enumerate(payloads))
+    return contents
+
+
+def record(step, spec=SPEC, values=None, *, with_spec=True, wall=1.0):
+    return schema.table_event(wall, step, spec, table(1) if values is None else values, with_spec=with_spec)
+
+
+def event(step, summary, wall=1.0):
+    return Event(wall_time=wall, step=step, summary=Summary.FromString(summary.SerializeToString())).SerializeToString()
+
+
+def told(contents):
+    return [oddity.text for oddity in contents.oddities]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Summary.Value(tag="loss", simple_value=0.5),
+        Summary.Value(tag="loss", tensor=tensor_util.make_tensor_proto(np.float64(0.5))),
+        Summary.Value(tag="loss", tensor=tensor_util.make_tensor_proto(np.float16(0.5))),
+        scalar_pb("loss", 0.5).value[0],
+    ],
+)
+def test_a_scalar_in_any_spelling_is_a_point(value):
+    value.tag = "loss"
+    contents = read(event(7, Summary(value=[value]), wall=3.0))
+    steps, walls, values = contents.scalars["loss"].arrays()
+    assert (steps.tolist(), walls.tolist(), values.tolist()) == ([7], [3.0], [0.5])
+    assert contents.last_step == 7
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64])
+def test_whole_numbers_are_scalars_too(dtype):
+    value = Summary.Value(tag="n", tensor=tensor_util.make_tensor_proto(dtype(3)))
+    assert read(event(0, Summary(value=[value]))).scalars["n"].arrays()[2].tolist() == [3.0]
+
+
+def test_other_values_are_sorted_and_not_kept():
+    histogram = Summary.Value(tag="h1")
+    histogram.histo.num = 1
+    image = Summary.Value(tag="img")
+    image.image.height = 1
+    contents = read(
+        event(0, Summary(value=[histogram, image])),
+        event(0, histogram_pb("h2", [1.0, 2.0])),
+        event(0, text_pb("t", "hello")),
+        event(0, Summary(value=[Summary.Value(tag="v", tensor=tensor_util.make_tensor_proto([1.0, 2.0]))])),
+    )
+    assert contents.sorts == {
+        "h1": "histogram",
+        "img": "other",
+        "h2": "histogram",
+        "t": "other",
+        "v": "other",
+    }
+    assert not contents.scalars
+
+
+def test_a_scalar_tag_whose_value_is_no_number_is_told_once():
+    vector = Summary.Value(tag="loss", tensor=tensor_util.make_tensor_proto([1.0, 2.0]))
+    contents = read(schema.scalar_event(0.0, 0, {"loss": 1.0}), *[event(1, Summary(value=[vector]))] * 3)
+    assert told(contents) == ["A scalar tag has a value that is no single number. Such records of loss are skipped."]
+    assert contents.scalars["loss"].arrays()[0].tolist() == [0]
+
+
+def test_tables_become_columns_by_row():
+    values = table(2, weight_norm=[1, 2])
+    spec = parameters(["a", "b"])
+    contents = read(record(0, spec, values), record(5, spec, 2 * values, with_spec=False))
+    (segment,) = contents.segments
+    assert segment.steps(2).tolist() == [0, 5]
+    assert segment.column("weight_norm", 0, 2).tolist() == [[1, 2], [2, 4]]
+    assert segment.column("status", 0, 1).dtype == np.uint8
+    assert contents.last_step == 5
+
+
+def test_tables_of_mixed_dtypes_become_columns_too():
+    columns = (schema.ColumnSpec("f"), schema.ColumnSpec("n", dtype="int64", length=2))
+    spec = schema.TableSpec("activations", "model", columns, SPEC.rows)
+    contents = read(record(0, spec, {"f": np.array([0.5], np.float32), "n": np.array([[1, 2]])}))
+    (segment,) = contents.segments
+    assert segment.column("f", 0, 1).tolist() == [[0.5]]
+    assert segment.column("n", 0, 1).tolist() == [[[1, 2]]]
+
+
+def test_rows_of_a_pulse_follow_each_other():
+    spec = schema.TableSpec("pulse", "model", schema.pulse_columns(["sgd/0"]))
+    rows = np.arange(3 * len(spec.columns), dtype=np.float64).reshape(3, -1)
+    contents = read(record(1000, spec, rows[:2]), record(2000, spec, rows[2:], with_spec=False))
+    (segment,) = contents.segments
+    assert segment.column("loss", 0, 3).tolist() == rows[:, 1].tolist()
+    assert segment.steps(3).tolist() == [1000, 1000, 2000]
+    assert contents.last_step is None  # milliseconds are no step
+
+
+def test_tables_that_come_before_their_description_wait_for_it():
+    contents = read(record(0, with_spec=False), record(1, with_spec=False))
+    assert contents.undescribed == {SPEC.tag}
+    assert not contents.segments
+    contents.describe({SPEC.tag: SPEC})
+    assert contents.segments[0].steps(2).tolist() == [0, 1]
+    contents.feed([(9, record(2, with_spec=False))])
+    assert contents.segments[0].count == 3
+
+
+def test_a_newer_format_is_skipped_and_told_once_with_tag_and_version():
+    spec = schema.TableSpec("parameters", "model", SPEC.columns, SPEC.rows, format=schema.FORMAT + 1)
+    contents = read(*[record(step, spec) for step in range(5)], record(0))
+    assert told(contents) == [
+        f"{spec.tag} is skipped. Written in format 2, this version reads up to 1: upgrade zentracer to see it."
+    ]
+    assert [segment.spec for segment in contents.segments] == [SPEC]
+
+
+def test_a_kind_of_a_newer_version_is_told():
+    value = Summary.Value(tag="zentracer/model/dreams/0123abcd", simple_value=1)
+    value.metadata.plugin_data.plugin_name = "zentracer_dreams"
+    assert told(read(event(0, Summary(value=[value])))) == [
+        "zentracer/model/dreams/0123abcd is of a kind (zentracer_dreams) that this version does not know: "
+        "upgrade zentracer."
+    ]
+
+
+def test_a_description_that_is_nonsense_is_told_and_costs_its_tag_only():
+    good = record(0)
+    bad = schema.Event.FromString(record(0, parameters(["other"])))
+    bad.summary.value[0].metadata.plugin_data.content = b"{}"
+    contents = read(bad.SerializeToString(), good)
+    assert told(contents) == [
+        "The description of a table is not readable ('format'). "
+        f"Such records of {parameters(['other']).tag} are skipped."
+    ]
+    assert len(contents.segments) == 1
+
+
+def test_a_table_that_does_not_fit_its_description_is_told_and_skipped():
+    short = schema.Event.FromString(record(1))
+    short.summary.value[0].tensor.tensor_content = b"1234"
+    contents = read(record(0), short.SerializeToString(), record(2))
+    assert contents.segments[0].steps(2).tolist() == [0, 2]
+    assert len(told(contents)) == 1
+    assert "is not rows of 22 float32" in told(contents)[0]
+
+
+def test_a_description_of_another_scope_is_refused():
+    payload = schema.Event.FromString(record(0))
+    payload.summary.value[0].metadata.plugin_data.content = parameters(["w"], scope="other").json
+    assert "The description says scope 'other' and kind 'parameters'." in told(read(payload.SerializeToString()))[0]
+
+
+def test_a_record_that_is_no_event_is_told_with_its_offset():
+    contents = read(schema.scalar_event(0.0, 0, {"loss": 1.0}), b"\xff\xff", schema.scalar_event(0.0, 1, {"loss": 2.0}))
+    (oddity,) = contents.oddities
+    assert (oddity.text, oddity.offset) == ("The record (2 bytes) is no event and is skipped.", 1)
+    assert contents.scalars["loss"].arrays()[0].tolist() == [0, 1]
+
+
+def test_a_repeated_step_keeps_the_first_record_and_is_told():
+    contents = read(record(3, values=table(1, weight_norm=1)), record(3, values=table(1, weight_norm=2)))
+    assert contents.segments[0].column("weight_norm", 0, 1).tolist() == [[1]]
+    assert told(contents) == [f"{SPEC.tag} repeats step 3; the first record of it counts."]
+
+
+def test_steps_that_go_back_without_a_mark_begin_a_new_session_and_are_told():
+    contents = read(record(0), record(10), record(5))
+    assert [segment.steps(segment.count).tolist() for segment in contents.segments] == [[0, 10], [5]]
+    assert contents.sessions[-1].start_step == 5
+    assert told(contents) == [f"The steps of {SPEC.tag} go back from 10 to 5 without a new session."]
+
+
+def test_a_session_record_belongs_to_the_start_before_it(tmp_path):
+    log = Log(tmp_path / "f").version().start(4).session("one", None, start_step=4).table(4, SPEC, table(1)).append()
+    contents = read(*payloads_of(log.path))
+    session = contents.sessions[contents.segments[0].session]
+    assert (session.id, session.start_step, session.start_of("model")) == ("one", 4, 4)
+
+
+def test_a_second_session_in_one_file_has_its_own_tables(tmp_path):
+    log = Log(tmp_path / "f").version().start().session("one").table(0, SPEC, table(1))
+    log.session("two", "one", start_step=0).table(0, SPEC, table(1)).append()
+    contents = read(*payloads_of(log.path))
+    assert [contents.sessions[segment.session].id for segment in contents.segments] == ["one", "two"]
+
+
+def test_a_session_record_that_is_repeated_changes_nothing(tmp_path):
+    log = Log(tmp_path / "f").version().start().session("one").table(0, SPEC, table(1))
+    log.session("one").table(1, SPEC, table(1)).append()
+    contents = read(*payloads_of(log.path))
+    assert [segment.count for segment in contents.segments] == [2]
+
+
+def test_scopes_of_one_process_keep_their_sessions_apart(tmp_path):
+    other = parameters(["w"], scope="other")
+    log = Log(tmp_path / "f").version().start().session("one").session("two", scope="other", start_step=7)
+    log.table(0, SPEC, table(1)).table(7, other, table(1)).append()
+    contents = read(*payloads_of(log.path))
+    assert [contents.sessions[s.session].id for s in contents.segments] == ["one", "two"]
+
+
+def test_a_session_record_without_an_id_is_told():
+    payload = schema.message_event(0.0, 0, "session", "model", {"continues": None})
+    assert told(read(payload))[0].startswith("A session record has no id. Such records of zentracer/model/session/")
+
+
+def test_a_session_record_of_a_newer_format_is_told():
+    payload = schema.Event.FromString(schema.message_event(0.0, 0, "session", "model", {"id": "x"}))
+    payload.summary.value[0].tensor.string_val[0] = b'{"id":"x","format":9}'
+    assert "Written in format 9" in told(read(payload.SerializeToString()))[0]
+
+
+def test_tags_over_the_limit_are_not_read_and_told_once(monkeypatch):
+    monkeypatch.setattr("zentracer_store.contents.MOST_TAGS", 3)
+    contents = read(*[schema.scalar_event(0.0, 0, {f"t{number}": 1.0}) for number in range(6)])
+    assert len(contents.scalars) == 3
+    assert told(contents) == ["The file has over 3 tags; the further ones are not read."]
+
+
+def payloads_of(path):
+    data, found = path.read_bytes(), []
+    while data:
+        length = schema.parse_length(data[:12])
+        found.append(data[12 : 12 + length])
+        data = data[16 + length :]
+    return found

@@ -1,4 +1,5 @@
-// Builds every panel into the Python package: hashed names, shared chunks, a .gz beside each text file, manifest.json.
+// Builds every panel into the Python package, or into the folder it is given: hashed names, shared chunks, a .gz beside
+// each text file, manifest.json.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { build, transform } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const target = join(here, "../tb_plugins/zentracer_tb/static");
+const target = process.argv[2] ?? join(here, "../tb_plugins/zentracer_tb/static");
 const panels = { weights: "src/panels/weights/index.tsx" };
 
 mkdirSync(target, { recursive: true });

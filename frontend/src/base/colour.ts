@@ -8,7 +8,17 @@ type Triple = readonly [number, number, number];
 /** The stops of design/tokens.css: even in lightness and safe for the colour blind. */
 export const STOPS = {
   diverging: {
-    light: ["#08306b", "#2166ac", "#67a9cf", "#d1e5f0", "#f3f3f1", "#fddbc7", "#ef8a62", "#c5352d", "#67001f"],
+    light: [
+      "#08306b",
+      "#2166ac",
+      "#67a9cf",
+      "#d1e5f0",
+      "#f3f3f1",
+      "#fddbc7",
+      "#ef8a62",
+      "#c5352d",
+      "#67001f",
+    ],
     dark: ["#9ecbf0", "#5a9fd4", "#2f6ea5", "#24435e", "#2b2d31", "#5e3a2f", "#b0492f", "#e8603c", "#ffb199"],
   },
   magnitude: {

@@ -49,10 +49,14 @@ export function decodeColumns(buffer: ArrayBuffer): Columns {
 export function column<T extends Numbers>(
   columns: Columns,
   name: string,
-  ...types: (new (length: number) => T)[]
+  ...types: (new (
+    length: number,
+  ) => T)[]
 ): T {
   const found = columns.arrays.get(name);
   for (const type of types) if (found instanceof type) return found;
   const expected = types.map((type) => type.name).join(" or ");
-  throw new RangeError(`Array '${name}' should be ${expected} and is ${found?.constructor.name ?? "absent"}.`);
+  throw new RangeError(
+    `Array '${name}' should be ${expected} and is ${found?.constructor.name ?? "absent"}.`,
+  );
 }

@@ -39,7 +39,8 @@ export function whole(value: number): string {
 
 /** `12,400`, from a million on `25.6 M`. */
 export function count(value: number): string {
-  for (const [size, unit] of UNITS) if (Math.abs(value) >= size) return `${decimals(value / size, 1)} ${unit}`;
+  for (const [size, unit] of UNITS)
+    if (Math.abs(value) >= size) return `${decimals(value / size, 1)} ${unit}`;
   return whole(value);
 }
 

@@ -18,7 +18,8 @@ export function linearTicks(low: number, high: number, wanted: number): number[]
   const distance = niceDistance((high - low) / wanted);
   const ticks: number[] = [];
   const slack = distance * 1e-9;
-  for (let k = Math.ceil((low - slack) / distance); k * distance <= high + slack; k++) ticks.push(k * distance);
+  for (let k = Math.ceil((low - slack) / distance); k * distance <= high + slack; k++)
+    ticks.push(k * distance);
   return ticks;
 }
 

@@ -8,7 +8,10 @@ interface Storage {
 /** What of a window we look at; tests hand in a plain object. */
 export interface HostWindow {
   readonly location: { readonly href: string; readonly search: string; readonly hash: string };
-  readonly history: { readonly state: unknown; replaceState(state: unknown, unused: string, url: string): void };
+  readonly history: {
+    readonly state: unknown;
+    replaceState(state: unknown, unused: string, url: string): void;
+  };
   readonly document: Document;
   readonly tensorboard?: { readonly tf_storage?: Storage };
 }

@@ -17,7 +17,10 @@ export function delay(outcome: Outcome, times: number, pace: Pace): number {
     case "news":
       return pace.steady_ms;
     case "same": // ten tries at full pace first: a recording interval is longer than ours
-      return Math.min(Math.max(pace.idle_ms, pace.steady_ms), pace.steady_ms * 1.25 ** Math.max(0, times - 10));
+      return Math.min(
+        Math.max(pace.idle_ms, pace.steady_ms),
+        pace.steady_ms * 1.25 ** Math.max(0, times - 10),
+      );
     case "failed":
       return Math.min(pace.away_ms, pace.steady_ms * 2 ** Math.min(times - 1, 20));
   }

@@ -34,7 +34,8 @@ export function CursorBar(props: CursorBarProps) {
   const { step, first, planned, last } = props;
   const end = Math.max(planned ?? last, last, first + 1);
   const off = step === null;
-  const at = (value: number) => `${(Math.min(1, Math.max(0, (value - first) / (end - first))) * 100).toFixed(3)}%`;
+  const at = (value: number) =>
+    `${(Math.min(1, Math.max(0, (value - first) / (end - first))) * 100).toFixed(3)}%`;
   const extent = (span: Span) => ({ left: at(span.from), width: `calc(${at(span.to)} - ${at(span.from)})` });
 
   const drag = (event: PointerEvent) => {

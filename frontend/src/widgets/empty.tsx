@@ -38,7 +38,13 @@ export function Code({ lines, testId }: { lines: readonly string[]; testId: stri
         {lines.slice(0, -1).map((line) => `${line}\n`)}
         <b>{lines.at(-1)}</b>
       </pre>
-      <CopyButton icon="copy" label="Copy" title="Copy the call" testId={testId} text={() => lines.join("\n")} />
+      <CopyButton
+        icon="copy"
+        label="Copy"
+        title="Copy the call"
+        testId={testId}
+        text={() => lines.join("\n")}
+      />
     </div>
   );
 }

@@ -1,8 +1,8 @@
 /** Our own fonts, since TensorBoard's do not reach a plugin's frame. Loaded once, shown when there; Arial until then. */
 
-import mono from "@fontsource/roboto-mono/files/roboto-mono-latin-400-normal.woff2";
 import regular from "@fontsource/roboto/files/roboto-latin-400-normal.woff2";
 import medium from "@fontsource/roboto/files/roboto-latin-500-normal.woff2";
+import mono from "@fontsource/roboto-mono/files/roboto-mono-latin-400-normal.woff2";
 
 const FACES = [
   ["Roboto", "400", regular],

@@ -26,7 +26,13 @@ export function KeysHelp({ keys, onClose }: KeysProps) {
     >
       <header>
         <h1>Keys and pointer</h1>
-        <button type="button" class="ctl bare square" title="Close (Esc)" aria-label="Close" onClick={onClose}>
+        <button
+          type="button"
+          class="ctl bare square"
+          title="Close (Esc)"
+          aria-label="Close"
+          onClick={onClose}
+        >
           <Icon name="close" />
         </button>
       </header>

@@ -71,7 +71,12 @@ export function Legend(props: Props) {
   return (
     <div class="legend" data-testid="legend">
       <div class="scale" style={{ left: `${x}px`, width: `${width}px` }}>
-        <canvas ref={canvas} style={{ width: `${width}px`, height: `${height}px` }} aria-hidden="true" />
+        <canvas
+          ref={canvas}
+          style={{ width: `${width}px`, height: `${height}px` }}
+          role="img"
+          aria-label="Distribution of the values"
+        />
         {props.caption && <span class="caption">{props.caption}</span>}
         <span class="low">{props.words[0]}</span>
         <span class="high">{props.words[1]}</span>
@@ -80,7 +85,9 @@ export function Legend(props: Props) {
             {tick.text}
           </span>
         ))}
-        {props.centre !== null && <i class="centre" style={{ left: `${place(props.centre)}px`, top: `${bar}px` }} />}
+        {props.centre !== null && (
+          <i class="centre" style={{ left: `${place(props.centre)}px`, top: `${bar}px` }} />
+        )}
         {props.hover !== null && (
           <i class="hovered" style={{ left: `${place(props.hover)}px` }} data-testid="legend-hover" />
         )}
@@ -112,5 +119,5 @@ function Swatch({ pixel }: { pixel: LegendKey["pixel"] }) {
     for (let k = 0; k < pixels.length; k++) pixels[k] = pixel(k % SWATCH[0], Math.floor(k / SWATCH[0]));
     g.putImageData(image, 0, 0);
   }, [pixel]);
-  return <canvas ref={canvas} class="swatch" width={SWATCH[0]} height={SWATCH[1]} aria-hidden="true" />;
+  return <canvas ref={canvas} class="swatch" width={SWATCH[0]} height={SWATCH[1]} />;
 }

@@ -38,6 +38,7 @@ export function Popover({ label, title, testId, kind, bare, icon, side = "left",
   return (
     <div
       class="popover"
+      role="group"
       ref={root}
       onKeyDown={(event) => {
         if (!open || event.key !== "Escape") return;

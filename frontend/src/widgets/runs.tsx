@@ -4,6 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { plural, whole } from "../base/numbers.ts";
 import { Filter } from "./filter.tsx";
 import { Icon, Triangle } from "./icons.tsx";
+import { withNumbers } from "./with-numbers.tsx";
 
 export type Glyph = "live" | "ended" | "nan" | "waiting" | "reading" | "error";
 
@@ -84,11 +85,12 @@ export function RunPicker({ runs, chosen, facts, oddities, onChoose, onFold }: P
       </div>
       <div class="sum">
         <span>
-          {pattern ? `${whole(matching.length)} of ${plural(runs.length, "run")}` : plural(runs.length, "run")}
+          {pattern
+            ? `${whole(matching.length)} of ${plural(runs.length, "run")}`
+            : plural(runs.length, "run")}
         </span>
         <span>by folder</span>
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: rows with columns, which a radio input cannot hold */}
       <div class="list" role="radiogroup" aria-label="Run shown" tabIndex={-1} ref={list} onKeyDown={move}>
         {folders.map(([folder, members]) => (
           <>
@@ -143,7 +145,6 @@ function Run({ run, label, indented, chosen, focusable, onChoose }: RunProps) {
   return (
     <button
       type="button"
-      // biome-ignore lint/a11y/useSemanticElements: a row with columns, which a radio input cannot hold
       role="radio"
       aria-checked={chosen}
       class={`run${chosen ? " on" : ""}${indented ? " in" : ""}`}
@@ -206,13 +207,6 @@ function Oddities({ oddities }: { oddities: readonly PickerOddity[] }) {
       )}
     </section>
   );
-}
-
-/** Numbers of a sentence in the face that lines up. */
-export function withNumbers(text: string) {
-  return text
-    .split(/((?<![\w.])[\d][\d,.]*(?![\w]))/)
-    .map((part, k) => (k % 2 ? <span class="num">{part}</span> : part));
 }
 
 /** Runs under the folder they lie in, folders in the order of their first run; those in none come first. */

@@ -21,7 +21,7 @@ export interface Actions {
   pan(steps: number): void;
   /** The whole run, and as many px a row as fit. */
   reset(): void;
-  /** Puts the cursor on the sample closest to `step`. */
+  /** Puts the cursor on the sample closest to `step`, which may be infinite. */
   moveTo(step: number): void;
   moveBy(samples: number): void;
   toggleFold(path: string): void;

@@ -165,11 +165,11 @@ function Cursor() {
       speed={player.speed.value}
       speeds={SPEEDS}
       onMove={actions.moveTo}
-      onFirst={() => actions.moveTo(first)}
+      onFirst={() => actions.moveTo(-Infinity)}
       onPrevious={() => actions.moveBy(-1)}
       onPlay={player.toggle}
       onNext={() => actions.moveBy(1)}
-      onLast={() => actions.moveTo(last)}
+      onLast={() => actions.moveTo(Infinity)}
       onSpeed={(speed) => {
         player.speed.value = speed;
       }}
@@ -184,6 +184,7 @@ function Cursor() {
 export function holesOf(steps: Steps | undefined): Span[] {
   const holes: Span[] = [];
   for (let k = 1; k < (steps?.steps.length ?? 0); k++)
-    if (steps!.session[k] !== steps!.session[k - 1]) holes.push({ from: steps!.steps[k - 1]!, to: steps!.steps[k]! });
+    if (steps!.session[k] !== steps!.session[k - 1])
+      holes.push({ from: steps!.steps[k - 1]!, to: steps!.steps[k]! });
   return holes;
 }

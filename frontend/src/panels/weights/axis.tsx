@@ -24,7 +24,12 @@ export function Axis() {
   return (
     <div
       class="axis"
-      style={{ left: `${geo.x}px`, top: `${geo.y + height + 2}px`, width: `${geo.w}px`, height: `${AXIS_PX}px` }}
+      style={{
+        left: `${geo.x}px`,
+        top: `${geo.y + height + 2}px`,
+        width: `${geo.w}px`,
+        height: `${AXIS_PX}px`,
+      }}
       data-testid="axis"
     >
       <span class="what">step</span>
@@ -32,7 +37,11 @@ export function Axis() {
         const px = x(step);
         const align = px < 20 ? "left" : px > geo.w - 24 ? "right" : "middle";
         return (
-          <span key={step} class={`tick ${align}`} style={{ left: `${Math.min(geo.w - 1, Math.round(px))}px` }}>
+          <span
+            key={step}
+            class={`tick ${align}`}
+            style={{ left: `${Math.min(geo.w - 1, Math.round(px))}px` }}
+          >
             <i />
             {isFree(px) && <span class="num">{whole(step)}</span>}
           </span>

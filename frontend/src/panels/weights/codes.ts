@@ -40,7 +40,10 @@ export function encodeCells(cells: Cells, axis: ColourAxis): Uint16Array {
     if (nan[i]! > 0) codes[i] = MARK.NAN;
     else if (pinf[i]! > 0 || ninf[i]! > 0) codes[i] = MARK.INF;
     else if (Number.isNaN(min[i]!)) codes[i] = missing[i]! > 0 ? MARK.MISSING : MARK.NOTHING;
-    else codes[i] = axis.log ? logCode(axis, mean[i]!, min[i]!, max[i]!) : linearCode(axis, mean[i]!, min[i]!, max[i]!);
+    else
+      codes[i] = axis.log
+        ? logCode(axis, mean[i]!, min[i]!, max[i]!)
+        : linearCode(axis, mean[i]!, min[i]!, max[i]!);
   }
   return codes;
 }
@@ -60,5 +63,5 @@ function linearCode(axis: ColourAxis, mean: number, min: number, max: number): n
 
 function colourIndex(axis: ColourAxis, at: number): number {
   const index = Math.round(fractionAt(axis, at) * (SCALE_SIZE - 1));
-  return index < 0 ? 0 : index > SCALE_SIZE - 1 ? SCALE_SIZE - 1 : index;
+  return Math.min(SCALE_SIZE - 1, Math.max(0, index));
 }

@@ -48,6 +48,8 @@ export interface RunsAnswer {
   readonly server: string;
   readonly generation: number;
   readonly logdir: string;
+  /** Why nothing at all can be read, where that is so. */
+  readonly problem: string | null;
   readonly progress: Progress;
   readonly found: Found;
   readonly looks_again_s: number;
@@ -80,6 +82,8 @@ export interface ScopeInfo {
   /** Class by module path. */
   readonly modules: Readonly<Record<string, string>>;
   readonly steps: { readonly first: number; readonly last: number; readonly count: number };
+  /** Where the cell of the last sample ends. */
+  readonly end: number;
   readonly planned: number | null;
   readonly facts: readonly (readonly [string, string])[];
 }
@@ -128,7 +132,11 @@ export interface Cells {
   /** Of the row of each node and stratum; NaN where a node has none. */
   readonly rows: readonly { readonly node: number; readonly stratum: Stratum }[];
   readonly distribution: Distribution;
-  readonly quantiles: { readonly p1: number | null; readonly p50: number | null; readonly p99: number | null };
+  readonly quantiles: {
+    readonly p1: number | null;
+    readonly p50: number | null;
+    readonly p99: number | null;
+  };
   readonly samples: number;
   /** [cells + 1] steps. */
   readonly edges: Float64Array;
@@ -193,13 +201,3 @@ export interface SampleAnswer {
   readonly values: Readonly<Record<string, WireNumber>>;
   readonly status: number;
 }
-
-export const STATUS = {
-  NO_GRADIENT: 2,
-  FROZEN: 4,
-  UNDEFINED_RATIO: 8,
-  SUB_SAMPLED: 16,
-  UPDATE_SKIPPED: 32,
-  UNUSED: 64,
-  UNSEEN: 128,
-} as const;

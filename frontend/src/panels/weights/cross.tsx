@@ -9,7 +9,12 @@ import { relative } from "./tree.ts";
 export function Cross() {
   const { picture, model, pointer } = useApp();
   const [geo, layout, place] = [picture.geometry.value, picture.layout.value, pointer.place.value];
-  const [column, scope, axis, ink] = [model.column.value, model.scope.value, picture.axis.value, picture.ink.value];
+  const [column, scope, axis, ink] = [
+    model.column.value,
+    model.scope.value,
+    picture.axis.value,
+    picture.ink.value,
+  ];
   if (!geo || !layout || !place || !column || !scope || !axis || !ink) return null;
   const height = Math.min(layout.height, geo.h);
   const y = place.y - picture.scroll.value;
@@ -46,11 +51,19 @@ export function Cross() {
         <>
           <div
             class="hair down"
-            style={{ transform: `translateX(${geo.x + Math.round(place.x)}px)`, top: `${geo.y}px`, height: `${height}px` }}
+            style={{
+              transform: `translateX(${geo.x + Math.round(place.x)}px)`,
+              top: `${geo.y}px`,
+              height: `${height}px`,
+            }}
           />
           <div
             class="hair across"
-            style={{ transform: `translateY(${geo.y + Math.floor(y)}px)`, left: `${geo.x}px`, width: `${geo.w}px` }}
+            style={{
+              transform: `translateY(${geo.y + Math.floor(y)}px)`,
+              left: `${geo.x}px`,
+              width: `${geo.w}px`,
+            }}
           />
         </>
       )}

@@ -46,7 +46,12 @@ export function Example() {
         <span>What appears here: one row a tensor, blue hardly moves, red moves a lot</span>
         <span>example, not your data</span>
       </figcaption>
-      <canvas ref={canvas} style={{ width: `${WIDTH}px`, height: `${HEIGHT}px` }} aria-hidden="true" />
+      <canvas
+        ref={canvas}
+        style={{ width: `${WIDTH}px`, height: `${HEIGHT}px` }}
+        role="img"
+        aria-label="Example of the picture"
+      />
     </figure>
   );
 }
@@ -74,8 +79,16 @@ function exampleCodes(rows: number): Uint16Array {
       drift = 0.99 * drift + 0.05 * (random() - 0.5);
       noise = 0.6 * noise + 0.3 * (random() - 0.5);
       const exponent =
-        base + drift + noise + 0.9 * Math.exp(-t * 9) + Math.log10(Math.min(1, (t + 0.002) * 30)) - (t > 0.667 ? 0.75 : 0);
-      codes[row * CELLS + x] = Math.min(SCALE_SIZE - 1, Math.max(0, Math.round(((exponent + 5) / 4) * (SCALE_SIZE - 1))));
+        base +
+        drift +
+        noise +
+        0.9 * Math.exp(-t * 9) +
+        Math.log10(Math.min(1, (t + 0.002) * 30)) -
+        (t > 0.667 ? 0.75 : 0);
+      codes[row * CELLS + x] = Math.min(
+        SCALE_SIZE - 1,
+        Math.max(0, Math.round(((exponent + 5) / 4) * (SCALE_SIZE - 1))),
+      );
     }
   }
   return codes;

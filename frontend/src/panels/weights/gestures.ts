@@ -92,7 +92,9 @@ export function attachGestures(box: HTMLElement, app: App): () => void {
       const step = stepAt(picture, done.x);
       if (step !== null) actions.moveTo(step);
     } else if (chosen) {
-      const [from, to] = [Math.min(chosen.a, chosen.b), Math.max(chosen.a, chosen.b)].map((x) => stepAt(picture, x));
+      const [from, to] = [Math.min(chosen.a, chosen.b), Math.max(chosen.a, chosen.b)].map((x) =>
+        stepAt(picture, x),
+      );
       if (typeof from === "number" && typeof to === "number" && to > from) actions.show({ from, to });
     }
   }

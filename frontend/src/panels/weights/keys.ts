@@ -22,44 +22,53 @@ export function attachKeys(app: App): () => void {
 }
 
 function run(app: App, command: Command): void {
-  const { model, picture, actions, pointer, player } = app;
-  const steps = model.steps.answer.peek()?.value.steps;
+  const { actions, pointer, player } = app;
   switch (command.do) {
     case "step":
       player.stop();
-      return actions.moveBy(command.samples);
+      actions.moveBy(command.samples);
+      break;
     case "first":
-      player.stop();
-      return steps?.length ? actions.moveTo(steps[0]!) : undefined;
     case "last":
       player.stop();
-      return steps?.length ? actions.moveTo(steps[steps.length - 1]!) : undefined;
+      actions.moveTo(command.do === "first" ? -Infinity : Infinity);
+      break;
     case "play":
-      return player.toggle();
+      player.toggle();
+      break;
     case "row":
-      return moveRow(app, command.by);
-    case "zoom-steps": {
-      const view = picture.view.peek();
-      const cursor = model.cursor.peek();
-      if (!view) return;
-      const inside = cursor !== null && cursor >= view.from && cursor <= view.to;
-      return actions.zoomSteps(command.by > 0 ? 1 / ZOOM : ZOOM, inside ? cursor : (view.from + view.to) / 2);
-    }
+      moveRow(app, command.by);
+      break;
+    case "zoom-steps":
+      zoomSteps(app, command.by);
+      break;
     case "zoom-rows":
-      return growRows(app, command.by, 0);
+      growRows(app, command.by, 0);
+      break;
     case "reset":
-      return actions.reset();
+      actions.reset();
+      break;
     case "close":
       player.stop();
       pointer.selected.value = null;
       pointer.hover.value = null;
-      if (picture.slim.peek()) app.sidebar.value = false;
-      return (document.activeElement as HTMLElement | null)?.blur();
+      if (app.picture.slim.peek()) app.sidebar.value = false;
+      (document.activeElement as HTMLElement | null)?.blur();
+      break;
     case "filter":
-      return document.querySelector<HTMLInputElement>("[data-testid=row-filter]")?.focus();
+      document.querySelector<HTMLInputElement>("[data-testid=row-filter]")?.focus();
+      break;
     case "help":
       app.help.value = true;
   }
+}
+
+/** About the cursor, or the middle where the cursor is out of view. */
+function zoomSteps({ model, picture, actions }: App, by: 1 | -1): void {
+  const [view, cursor] = [picture.view.peek(), model.cursor.peek()];
+  if (!view) return;
+  const inside = cursor !== null && cursor >= view.from && cursor <= view.to;
+  actions.zoomSteps(by > 0 ? 1 / ZOOM : ZOOM, inside ? cursor : (view.from + view.to) / 2);
 }
 
 /** The row below or above the chosen one, scrolled into view; without one the first in view. */

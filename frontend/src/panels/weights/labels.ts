@@ -1,8 +1,8 @@
 /** Where the names stand: a column a level, each name at the deepest level where it has room. */
 
+import type { CellNode, RowInfo } from "./contract.ts";
 import type { Layout, Unit } from "./layout.ts";
 import { NAME_PX } from "./layout.ts";
-import type { CellNode, RowInfo } from "./contract.ts";
 import { type Branch, relative, type Tree } from "./tree.ts";
 
 export interface Label {
@@ -63,7 +63,8 @@ export function nameColumns(
   tree.tops.forEach(visit);
   const most = (width_px * (slim ? 0.4 : 0.36)) / Math.max(1, longest.length) + (slim ? 0 : 30);
   const columns = [LEFT];
-  for (const wide of longest) columns.push(columns.at(-1)! + GLYPH_PX + Math.min(most, Math.ceil(wide)) + GAP_PX);
+  for (const wide of longest)
+    columns.push(columns.at(-1)! + GLYPH_PX + Math.min(most, Math.ceil(wide)) + GAP_PX);
   return { columns, slim };
 }
 
@@ -77,15 +78,8 @@ export function placeNames(
   rows: ReadonlyMap<string, RowInfo>,
   space: NameSpace,
 ): Names {
-  const labels: Label[] = [];
+  const wanted: Wanted[] = [];
   const brackets: Bracket[] = [];
-  const free: number[] = []; // the y from which each level has room
-  const add = (level: number, label: Omit<Label, "x" | "level">): boolean => {
-    if (label.y < (free[level] ?? Number.NEGATIVE_INFINITY)) return false;
-    free[level] = label.y + NAME_PX;
-    labels.push({ ...label, x: space.columns[Math.min(level, space.columns.length - 1)]!, level: level + 1 });
-    return true;
-  };
   const opened = new Map<Branch, { y: number; bottom: number; first: number; end: number }>();
   for (const unit of layout.units)
     for (let above = unit.branch?.parent; above; above = above.parent) {
@@ -95,42 +89,37 @@ export function placeNames(
     }
   for (const [branch, { y, bottom, first, end }] of opened) {
     const x = (space.columns[branch.depth + 1] ?? 0) - GAP_PX + 2;
-    if (bottom - y >= NAME_PX) brackets.push({ x, y, h: bottom - y });
-    add(branch.depth, {
-      ...named(branch),
-      detail: "",
-      right: "",
-      y,
-      folded: branch.foldable ? false : undefined,
-      first,
-      end,
-    });
+    if (bottom - y < NAME_PX) continue;
+    brackets.push({ x, y, h: bottom - y });
+    wanted.push({ ...named(branch), y, folded: branch.foldable ? false : undefined, first, end });
   }
   for (const unit of layout.units) {
     const { branch } = unit;
     const alone = !branch || branch.depth === 0;
+    const splits = unit.named && !branch?.tensor;
     if (branch && unit.h >= NAME_PX - 1) {
-      const splits = unit.named && !branch.tensor;
-      add(branch.depth, {
+      const quiet = splits || space.slim;
+      wanted.push({
         ...named(branch),
-        detail: splits || space.slim || branch.depth === 0 ? "" : branch.className,
-        right: splits || space.slim ? "" : extent(branch, alone, rows),
+        detail: quiet || alone ? "" : branch.className,
+        right: quiet ? "" : extent(branch, alone, rows),
         y: unit.y + (splits ? lead(unit) : alone || unit.folded ? Math.round(unit.h / 2) - NAME_PX / 2 : 0),
         folded: branch.foldable ? unit.folded : undefined,
         first: unit.first,
         end: unit.end,
       });
     }
-    if (!unit.named || branch?.tensor) continue;
+    if (!splits) continue;
     for (let k = unit.first; k < unit.end; k++) {
       const node = nodes[layout.bands[k]!.node]!;
       const h = unit.h / (unit.end - unit.first);
       const shape = rows.get(node.path)?.shape;
-      add(space.columns.length - 1, {
+      wanted.push({
         path: node.path,
         text: relative(node.path, branch?.path ?? ""),
         detail: "",
         right: space.slim ? "" : shape ? shapeText(shape) : String(node.leaves),
+        column: space.columns.length - 1,
         y: unit.y + Math.round(h * (k - unit.first) + (h - 1 - NAME_PX) / 2),
         folded: undefined,
         first: k,
@@ -138,8 +127,21 @@ export function placeNames(
       });
     }
   }
-  labels.sort((a, b) => a.first - b.first || a.level - b.level);
-  return { labels, brackets };
+  return { labels: withRoom(wanted, space), brackets };
+}
+
+type Wanted = Omit<Label, "x" | "level"> & { readonly column: number };
+
+/** From top to bottom, those that do not touch the one above them in their column. */
+function withRoom(wanted: Wanted[], { columns }: NameSpace): Label[] {
+  const free: number[] = [];
+  const labels: Label[] = [];
+  for (const { column, ...label } of wanted.sort((a, b) => a.y - b.y || a.column - b.column)) {
+    if (label.y < (free[column] ?? Number.NEGATIVE_INFINITY)) continue;
+    free[column] = label.y + NAME_PX;
+    labels.push({ ...label, x: columns[Math.min(column, columns.length - 1)]!, level: column + 1 });
+  }
+  return labels.sort((a, b) => a.first - b.first || a.level - b.level);
 }
 
 /** `256×1024×1×1`; a scalar is `1`. */
@@ -147,7 +149,13 @@ export function shapeText(shape: readonly number[]): string {
   return shape.length ? shape.join("×") : "1";
 }
 
-const named = (branch: Branch) => ({ path: branch.path, text: branch.name });
+const named = (branch: Branch) => ({
+  path: branch.path,
+  text: branch.name,
+  detail: "",
+  right: "",
+  column: branch.depth,
+});
 
 /** Offset of the name of a module whose tensors are named, so that it stands on the line of the first. */
 function lead(unit: Unit): number {

@@ -68,20 +68,19 @@ export function layoutRows(
   const groups = group(nodes, shown, tree);
   if (row !== null) return place(groups, row, ROOMY);
   for (const gaps of [ROOMY, TIGHT])
-    for (let h = MOST_ROW_PX; h >= 1; h--) if (total(groups, h, gaps) <= height) return place(groups, h, gaps);
+    for (let h = MOST_ROW_PX; h >= 1; h--)
+      if (total(groups, h, gaps) <= height) return place(groups, h, gaps);
   return place(groups, 1, TIGHT);
 }
 
-/** How many nodes to ask for, so that they fit within `height` at 1 px beside the gaps between `branches`. */
+/** How many nodes to ask for, so that they fit within `height` at 1 px beside the gaps between branches. */
 export function mostNodes(tree: Tree, folds: ReadonlySet<string>, height: number): number {
-  let gaps = 0;
-  const visit = (branch: Branch, isFirst: boolean) => {
-    if (!isFirst) gaps += branch.depth === 0 ? TIGHT.top : TIGHT.block;
-    if (folds.has(branch.path)) gaps += FOLD_PX - 1;
-    else branch.children.forEach((child, index) => visit(child, index === 0));
-  };
-  tree.tops.forEach((top, index) => visit(top, index === 0));
-  return Math.max(1, Math.floor(height - gaps), tree.tops.length);
+  const taken = (branches: readonly Branch[], gap: number): number =>
+    branches.reduce(
+      (sum, branch) => sum + (folds.has(branch.path) ? FOLD_PX - 1 : taken(branch.children, TIGHT.block)),
+      gap * Math.max(0, branches.length - 1),
+    );
+  return Math.max(1, Math.floor(height - taken(tree.tops, TIGHT.top)), tree.tops.length);
 }
 
 /** Index of the band at `y`, the gap below it included; -1 above, below and in an empty layout. */
@@ -141,7 +140,7 @@ function place(groups: readonly Group[], row: number, gaps: Gaps): Layout {
     y += gapAbove(groups, index, gaps);
     const h = heightOf(group, row, gaps);
     const n = group.nodes.length;
-    const named = !group.folded && h >= n * NAME_PX;
+    const named = !group.folded && row >= NAME_PX;
     const line = named && n > 1 ? 1 : 0;
     const first = bands.length;
     group.nodes.forEach((node, k) => {

@@ -1,6 +1,6 @@
 /** What the legend shows: the distribution on the colours' axis, ticks along it, and the marks with their counts. */
 
-import { plain, powerOfTen, scientific, whole } from "../../base/numbers.ts";
+import { powerOfTen, whole } from "../../base/numbers.ts";
 import { linearTicks } from "../../base/ticks.ts";
 import type { LegendKey, LegendTick } from "../../widgets/legend.tsx";
 import { MARK } from "./codes.ts";
@@ -76,14 +76,19 @@ export function endText(axis: ColourAxis, column: ColumnInfo, at: number): strin
   if (!axis.log) return formatValue(column, at);
   const near = Math.round(at);
   if (Math.abs(at - near) < 1e-6) return powerOfTen(near);
-  const value = 10 ** at;
-  return value >= 0.01 && value < 1e5 ? plain(value) : scientific(value);
+  return formatValue(column, 10 ** at);
 }
 
 /** The marks that occur, and always those of which one wants to know that they do not. */
-export function legendKeys(distribution: Distribution, ink: Palette, folded: boolean, slim: boolean): LegendKey[] {
+export function legendKeys(
+  distribution: Distribution,
+  ink: Palette,
+  folded: boolean,
+  slim: boolean,
+): LegendKey[] {
   const mark = (code: number) => (x: number, y: number) => markPixel(ink, code, x, y);
-  const cells = (count: number) => (slim ? {} : { count: whole(count), unit: count === 1 ? "cell" : "cells" });
+  const cells = (count: number) =>
+    slim ? {} : { count: whole(count), unit: count === 1 ? "cell" : "cells" };
   const { nan, pinf, ninf, missing, zeros } = distribution;
   const keys: LegendKey[] = [{ id: "nan", text: "NaN", ...cells(nan), pixel: mark(MARK.NAN) }];
   const signs = pinf && ninf ? "±Inf" : ninf ? "−Inf" : "+Inf";

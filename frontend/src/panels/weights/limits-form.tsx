@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { useApp } from "./app-context.ts";
 import type { ColumnInfo } from "./contract.ts";
-import { limitsOf, validLimits } from "./limits.ts";
+import { type Limits, limitsOf } from "./limits.ts";
 
 interface LimitsFormProps {
   readonly column: ColumnInfo;
@@ -75,4 +75,12 @@ export function LimitsForm({ column, close }: LimitsFormProps) {
       </div>
     </form>
   );
+}
+
+/** Whether limits typed by hand can be drawn. */
+export function validLimits(column: ColumnInfo, limits: Limits): boolean {
+  const { low, high } = limits;
+  if (!Number.isFinite(low) || !Number.isFinite(high) || low >= high) return false;
+  if (column.scale === "log" && low <= 0) return false;
+  return column.healthy === null || (low < column.healthy && column.healthy < high);
 }

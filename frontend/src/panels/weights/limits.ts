@@ -54,21 +54,14 @@ export function fractionAt(axis: ColourAxis, at: number): number {
   return HALF + (HALF * (at - axis.centre)) / side;
 }
 
-/** Whether limits typed by hand can be drawn. */
-export function validLimits(column: ColumnInfo, limits: Limits): boolean {
-  const { low, high } = limits;
-  if (!Number.isFinite(low) || !Number.isFinite(high) || low >= high) return false;
-  if (column.scale === "log" && low <= 0) return false;
-  return column.healthy === null || (low < column.healthy && column.healthy < high);
-}
-
 /** The 1st and 99th percentile, rounded out: to half decades, on a plain axis to round numbers. */
 function robust(log: boolean, centre: number | null, quantiles: Cells["quantiles"]): [number, number] {
   const { p1, p99 } = quantiles;
   if (p1 === null || p99 === null) return centre === null ? (log ? [-6, 0] : [0, 1]) : about(centre, 2);
   if (log) {
     const [low, high] = [Math.log10(p1), Math.log10(p99)];
-    if (centre !== null) return about(centre, halves(Math.max(Math.abs(low - centre), Math.abs(high - centre))));
+    if (centre !== null)
+      return about(centre, halves(Math.max(Math.abs(low - centre), Math.abs(high - centre))));
     const [from, to] = [Math.floor(low / HALF + 1e-6) * HALF, Math.ceil(high / HALF - 1e-6) * HALF];
     return from < to ? [from, to] : [from - HALF, to + HALF];
   }

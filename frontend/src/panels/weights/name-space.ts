@@ -19,6 +19,8 @@ export function createNames(model: Model, picture: Picture): ReadonlySignal<Name
     return nameColumns(model.tree.value, edge.value, measure, picture.slim.value);
   });
   return computed(() =>
-    picture.layout.value ? placeNames(picture.layout.value, picture.nodes.value, model.rows.value, space.value) : null,
+    picture.layout.value
+      ? placeNames(picture.layout.value, picture.nodes.value, model.rows.value, space.value)
+      : null,
   );
 }

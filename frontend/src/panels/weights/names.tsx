@@ -3,6 +3,7 @@
 import { useComputed } from "@preact/signals";
 import { median } from "../../base/sorted.ts";
 import { Triangle } from "../../widgets/icons.tsx";
+import { withNumbers } from "../../widgets/with-numbers.tsx";
 import { useApp } from "./app-context.ts";
 import { parseNumber } from "./contract.ts";
 import type { Label } from "./labels.ts";
@@ -75,8 +76,9 @@ interface NameProps {
 function Name({ label, width, focusable, onFold, onFocus }: NameProps) {
   const { folded } = label;
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it handles its keys
     <div
-      class={`name level${label.level}${folded === undefined ? "" : " foldable"}`}
+      class={`label level${label.level}${folded === undefined ? "" : " foldable"}`}
       role="treeitem"
       aria-level={label.level}
       aria-label={label.path}
@@ -85,14 +87,19 @@ function Name({ label, width, focusable, onFold, onFocus }: NameProps) {
       title={label.detail ? `${label.path}, ${label.detail}` : label.path}
       data-testid="name"
       data-path={label.path}
-      style={{ left: `${label.x}px`, top: `${label.y}px`, width: `${width - label.x}px`, height: `${NAME_PX}px` }}
+      style={{
+        left: `${label.x}px`,
+        top: `${label.y}px`,
+        width: `${width - label.x}px`,
+        height: `${NAME_PX}px`,
+      }}
       onClick={folded === undefined ? undefined : () => onFold(label.path)}
       onFocus={() => onFocus(label.path)}
     >
       {folded === undefined ? <i class="space" /> : <Triangle open={!folded} />}
       <span class="text">{label.text}</span>
       {label.detail && <span class="detail">{label.detail}</span>}
-      {label.right && <span class="num right">{label.right}</span>}
+      {label.right && <span class="right">{withNumbers(label.right)}</span>}
     </div>
   );
 }
@@ -101,7 +108,11 @@ function Name({ label, width, focusable, onFold, onFocus }: NameProps) {
 export function Values() {
   const { picture, pointer, model } = useApp();
   const texts = useComputed(() => {
-    const [layout, column, at] = [picture.layout.value, model.column.value, pointer.atCursor.answer.value?.value];
+    const [layout, column, at] = [
+      picture.layout.value,
+      model.column.value,
+      pointer.atCursor.answer.value?.value,
+    ];
     const rows = model.scope.value?.rows ?? [];
     if (!layout || !column || !at) return [];
     const index = new Map(rows.map((row, k) => [row.name, k]));
@@ -135,7 +146,11 @@ export function Values() {
   const geo = picture.geometry.value;
   if (!geo?.values) return null;
   return (
-    <div class="values" style={{ left: `${geo.x + geo.w}px`, width: `${geo.values - 6}px` }} data-testid="values">
+    <div
+      class="values"
+      style={{ left: `${geo.x + geo.w}px`, width: `${geo.values - 6}px` }}
+      data-testid="values"
+    >
       {texts.value.map(({ y, text }) => (
         <span key={y} class={/NaN|Inf/.test(text) ? "num nan" : "num"} style={{ top: `${y}px` }}>
           {text}

@@ -1,6 +1,6 @@
 /** Paints bands of cells into pixels. Pure: typed arrays in, typed array out, no allocation while it runs. */
 
-import { pixel, SCALE_SIZE, STOPS, scaleTable, type ScaleName, type Theme } from "../../base/colour.ts";
+import { pixel, SCALE_SIZE, type ScaleName, STOPS, scaleTable, type Theme } from "../../base/colour.ts";
 import type { Span } from "../../base/span.ts";
 import { MARK } from "./codes.ts";
 import type { Cells } from "./contract.ts";
@@ -100,10 +100,11 @@ export interface Raster {
   readonly ratio: number;
   /** [height * width] */
   readonly pixels: Uint32Array;
-  /** Scratch: the cells under each pixel column of each source, three lines of codes, one line of pixels. */
+  /** Scratch: the cells under each pixel column of each source, lines of codes, one line of pixels. */
   readonly first: Int32Array;
   readonly last: Int32Array;
   readonly lines: readonly [Uint16Array, Uint16Array, Uint16Array];
+  readonly before: Uint16Array;
   readonly inked: Uint32Array;
 }
 
@@ -120,6 +121,7 @@ export function createRaster(width: number, height: number, ratio: number, pixel
     first: new Int32Array(width * MAX_SOURCES),
     last: new Int32Array(width * MAX_SOURCES),
     lines: [line(), line(), line()],
+    before: line(),
     inked: new Uint32Array(width),
   };
 }
@@ -144,7 +146,7 @@ export function paint(raster: Raster, scene: Scene): void {
     const h = bottom - top;
     resolve(raster, scene, band.node * 3, largest);
     if (isLeaf(scene, band.node)) {
-      widen(largest, width, MARK_PX * ratio);
+      widen(largest, raster.before, MARK_PX * ratio);
       fill(raster, scene, largest, top, bottom);
       continue;
     }
@@ -153,11 +155,11 @@ export function paint(raster: Raster, scene: Scene): void {
     raiseMarks(largest, median, smallest, width);
     if (h < 3) {
       mostTelling(largest, median, smallest, width, scene.reach);
-      widen(largest, width, MARK_PX * ratio);
+      widen(largest, raster.before, MARK_PX * ratio);
       fill(raster, scene, largest, top, bottom);
       continue;
     }
-    for (const line of lines) widen(line, width, MARK_PX * ratio);
+    for (const line of lines) widen(line, raster.before, MARK_PX * ratio);
     const edge = Math.max(1, Math.round(h * EDGE));
     fill(raster, scene, largest, top, top + edge);
     fill(raster, scene, median, top + edge, bottom - edge);
@@ -288,30 +290,31 @@ function mostTelling(
   }
 }
 
-/** Makes every run of a mark at least `least` px wide, at the cost of values and of lesser marks beside it. */
-export function widen(line: Uint16Array, width: number, least: number): void {
-  for (let mark = MARK.MISSING as number; mark <= MARK.NAN; mark++) {
-    for (let x = 0; x < width; ) {
-      if (line[x] !== mark) {
-        x++;
-        continue;
-      }
-      let end = x + 1;
-      while (end < width && line[end] === mark) end++;
-      const lacking = Math.ceil(least) - (end - x);
-      if (lacking > 0) {
-        const right = Math.min(width, end + Math.ceil(lacking / 2));
-        const left = Math.max(0, right - Math.ceil(least));
-        for (let i = left; i < Math.min(width, left + Math.ceil(least)); i++)
-          if (yields(line[i]!, mark)) line[i] = mark;
-        end = Math.max(end, Math.min(width, left + Math.ceil(least)));
-      }
-      x = end;
+/**
+ * Makes every run of a mark at least `least` px wide, at the cost of values and of lesser marks beside it. What is
+ * outside of the run stays. `before` is scratch of the same length.
+ */
+export function widen(line: Uint16Array, before: Uint16Array, least: number): void {
+  before.set(line);
+  const width = line.length;
+  const wide = Math.ceil(least);
+  for (let start = 0; start < width; ) {
+    const mark = before[start]!;
+    let end = start + 1;
+    while (end < width && before[end] === mark) end++;
+    const lacking = wide - (end - start);
+    if (mark >= MARK.MISSING && lacking > 0) {
+      const right = Math.min(width, end + Math.ceil(lacking / 2));
+      const left = Math.max(0, right - wide);
+      const to = Math.min(width, left + wide);
+      for (let x = left; x < to; x++) if (yields(line[x]!, mark)) line[x] = mark;
     }
+    start = end;
   }
 }
 
-const yields = (code: number, mark: number): boolean => code < SCALE_SIZE || (code > MARK.UNREAD && code < mark);
+const yields = (code: number, mark: number): boolean =>
+  code < SCALE_SIZE || (code > MARK.UNREAD && code < mark);
 
 /** Inks one line of codes into the pixel rows [top, bottom). */
 function fill(raster: Raster, scene: Scene, line: Uint16Array, top: number, bottom: number): void {

@@ -6,7 +6,7 @@ import { useApp } from "./app-context.ts";
 import type { Found, RunsAnswer } from "./contract.ts";
 import { Example } from "./example.tsx";
 import type { Phase } from "./phase.ts";
-import { inline } from "./statistics.ts";
+import { grouped } from "./statistics.ts";
 
 export function Pane({ phase }: { phase: Phase }) {
   const { model } = useApp();
@@ -19,7 +19,9 @@ export function Pane({ phase }: { phase: Phase }) {
     case "partial":
       return <NotRecorded run={phase.run} statistic={phase.statistic} />;
     case "error":
-      return <Trouble run={phase.run} sentence={phase.sentence} {...(phase.retry && { retry: phase.retry })} />;
+      return (
+        <Trouble run={phase.run} sentence={phase.sentence} {...(phase.retry && { retry: phase.retry })} />
+      );
     default:
       return null;
   }
@@ -43,7 +45,7 @@ function NoData({ runs }: { runs: RunsAnswer }) {
         ["Found", otherWriters(found)],
         [
           "Looks again",
-          <span key="again" class="live">
+          <span key="again" class="liveness">
             <i class="glyph live halo" aria-hidden="true" />
             every {whole(runs.looks_again_s)} s; the picture appears here by itself
           </span>,
@@ -52,22 +54,31 @@ function NoData({ runs }: { runs: RunsAnswer }) {
     >
       <p>One call after the optimizer is made fills this tab:</p>
       <div class="seg" role="tablist" aria-label="Framework">
-        <span class="on" role="tab" aria-selected="true">
+        <span class="on" role="tab" tabIndex={0} aria-selected="true">
           PyTorch
         </span>
       </div>
       <Code
         testId="copy-call"
-        lines={["import zentracer.torch as zt", `tracer = zt.watch(model, optimizer, logdir=${exampleDir(runs.logdir)})`]}
+        lines={[
+          "import zentracer.torch as zt",
+          `tracer = zt.watch(model, optimizer, logdir=${exampleDir(runs.logdir)})`,
+        ]}
       />
-      <p class="quiet">Nothing else in the script changes. It costs at most 2 % of a step; what it measured is shown here.</p>
+      <p class="quiet">
+        Nothing else in the script changes. It costs at most 2 % of a step; what it measured is shown here.
+      </p>
       <Example />
     </Empty>
   );
 }
 
 function Where({ runs: { logdir, found } }: { runs: RunsAnswer }) {
-  const readable = found.unreadable ? `${whole(found.unreadable)} unreadable` : found.files ? "all readable" : "";
+  const readable = found.unreadable
+    ? `${whole(found.unreadable)} unreadable`
+    : found.files
+      ? "all readable"
+      : "";
   const parts = [
     plural(found.runs, "run"),
     plural(found.files, "event file"),
@@ -94,10 +105,12 @@ export function otherWriters(found: Found): string {
   return `${list} tag${total === 1 ? "" : "s"} of other writers. They are in Time Series.`;
 }
 
-/** A run directory as Python writes it, under the logdir where that is one plain path. */
+/** A run directory as Python writes it: in the logdir where that is one plain path, else in one of its name. */
 export function exampleDir(logdir: string): string {
-  const isPlain = logdir !== "" && !/[,:]/.test(logdir.replace(/^[a-z0-9]+:\/\//i, ""));
-  return JSON.stringify(isPlain ? `${logdir.replace(/\/+$/, "")}/baseline` : "runs/baseline");
+  const path = logdir.replace(/\/+$/, "");
+  const isPlain = /^\/[^,:]*$/.test(path);
+  const name = /^[^,:]*\/([^/,:]+)$/.exec(path)?.[1] ?? "runs";
+  return JSON.stringify(`${isPlain ? path : name}/baseline`);
 }
 
 /** The chosen run holds no tables, though others do. */
@@ -117,13 +130,15 @@ function ScalarsOnly({ run }: { run: string }) {
   );
 }
 
-/** The run has tables, but not this statistic: it was recorded by another version, or never had a value. */
+/** The run has tables, but no value of this statistic. */
 function NotRecorded({ run, statistic }: { run: string; statistic: string }) {
   const { model, actions } = useApp();
-  const others = (model.scope.value?.columns ?? []).filter((column) => column.name !== "status").slice(0, 6);
+  const others = grouped(model.scope.value?.columns ?? []).map(([, columns]) => columns[0]!);
+  const hint = filledBy(model.choices.value.statistic);
   return (
     <Empty testId="partial" title={`${run} has no ${statistic}`}>
-      <p>It recorded {others.length ? "other statistics:" : "no statistics of its parameters yet."}</p>
+      {hint && <p>{hint}</p>}
+      <p>{others.length ? "It has other statistics:" : "It has no statistics of its parameters yet."}</p>
       <div class="choices">
         {others.map((column) => (
           <button
@@ -132,12 +147,19 @@ function NotRecorded({ run, statistic }: { run: string; statistic: string }) {
             class="ctl"
             onClick={() => actions.chooseStatistic(column.name)}
           >
-            {inline(column.label)}
+            {column.label}
           </button>
         ))}
       </div>
     </Empty>
   );
+}
+
+/** What makes a statistic be recorded that not every script has. */
+function filledBy(name: string): string {
+  return name === "gradient_norm_before_clip"
+    ? "It is recorded on steps on which the script calls torch.nn.utils.clip_grad_norm_."
+    : "";
 }
 
 /** One sentence in the run's place; other runs stay as they are. */

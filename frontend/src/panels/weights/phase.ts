@@ -17,13 +17,18 @@ export function phaseOf({ model, picture }: Pick<App, "model" | "picture">): Pha
   const runs = model.runs.value;
   const { run, statistic } = model.choices.value;
   if (!runs) return { is: "loading" };
+  if (runs.problem) return { is: "error", run: "This logdir", sentence: runs.problem };
   if (!runs.runs.some((each) => each.tables) && runs.progress.done && !runs.runs.some((each) => each.error))
     return { is: "empty" };
   if (run === null) return emptyOrTrouble(runs.runs, runs.progress.done);
   const summary = model.summary.value;
   if (!summary)
     return runs.progress.done
-      ? { is: "error", run, sentence: `There is no run '${run}' in this logdir. It may have been moved or removed.` }
+      ? {
+          is: "error",
+          run,
+          sentence: `There is no run '${run}' in this logdir. It may have been moved or removed.`,
+        }
       : { is: "loading" };
   if (summary.error) return { is: "error", run, sentence: summary.error };
   if (!summary.tables) return runs.progress.done ? { is: "scalars", run } : { is: "loading" };
@@ -38,7 +43,9 @@ export function phaseOf({ model, picture }: Pick<App, "model" | "picture">): Pha
   const cells = picture.cells.answer.value?.value;
   if (!cells) return { is: "loading" };
   const isWhole = model.choices.value.window === null;
-  return isWhole && isBare(cells) ? { is: "partial", run, statistic: inline(column.label) } : { is: "picture" };
+  return isWhole && isBare(cells)
+    ? { is: "partial", run, statistic: inline(column.label) }
+    : { is: "picture" };
 }
 
 function emptyOrTrouble(runs: readonly { name: string; error: string | null }[], done: boolean): Phase {

@@ -71,11 +71,9 @@ export function createPicture(model: Model): Picture {
 
   const full = signal<{ readonly key: string; readonly cells: Cells } | null>(null);
   const fullKey = computed(() => question.value && cellsPath({ ...question.value, span: null }));
-  /** From the last sample to where its cell ends. */
-  const tail = computed(() => (full.value ? full.value.cells.to - full.value.cells.last : 1));
   const bounds = computed(() => {
-    const steps = model.scope.value?.steps;
-    return steps ? { from: steps.first, to: Math.max(steps.last + tail.value, steps.first + 1) } : null;
+    const scope = model.scope.value;
+    return scope ? { from: scope.steps.first, to: Math.max(scope.end, scope.steps.first + 1) } : null;
   });
   effect(() => {
     // A window on steps that this run does not have would show nothing.
@@ -111,7 +109,9 @@ export function createPicture(model: Model): Picture {
   const shown = computed(() => cells.answer.value?.value ?? null);
   const behind = computed(() => {
     const coarse = full.value?.cells;
-    return coarse && shown.value && coarse !== shown.value && sameNodes(coarse.nodes, shown.value.nodes) ? coarse : null;
+    return coarse && shown.value && coarse !== shown.value && sameNodes(coarse.nodes, shown.value.nodes)
+      ? coarse
+      : null;
   });
 
   const axis = computed((): ColourAxis | null => {
@@ -147,7 +147,9 @@ export function createPicture(model: Model): Picture {
     return layoutRows(nodes.value, indices, model.tree.value, layoutHeight.value, row.value);
   });
 
-  const view = computed(() => asked.value ?? (shown.value ? { from: shown.value.from, to: shown.value.to } : null));
+  const view = computed(
+    () => asked.value ?? (shown.value ? { from: shown.value.from, to: shown.value.to } : null),
+  );
   const ink = computed(() => (axis.value ? palette(theme.value, axis.value.scale) : null));
   const sources = computed(() => {
     const colours = axis.value;
@@ -192,7 +194,12 @@ const codings = new WeakMap<Cells, { readonly axis: ColourAxis; readonly coded: 
 
 function coded(cells: Cells, axis: ColourAxis): Coded {
   const known = codings.get(cells);
-  if (known && known.axis.low === axis.low && known.axis.high === axis.high && known.axis.centre === axis.centre)
+  if (
+    known &&
+    known.axis.low === axis.low &&
+    known.axis.high === axis.high &&
+    known.axis.centre === axis.centre
+  )
     return known.coded;
   const fresh = {
     codes: encodeCells(cells, axis),

@@ -68,7 +68,8 @@ export function createPointer(model: Model, picture: Picture): Pointer {
     const { cells, cell } = found;
     const first = atOrBefore(steps, cells.edges[cell]! - 1e-9) + 1;
     const last = atOrBefore(steps, cells.edges[cell + 1]! - 1e-9);
-    const inside = first <= last ? { first: steps[first]!, last: steps[last]!, count: last - first + 1 } : null;
+    const inside =
+      first <= last ? { first: steps[first]!, last: steps[last]!, count: last - first + 1 } : null;
     return {
       node: at.node,
       band,

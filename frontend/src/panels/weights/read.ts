@@ -17,7 +17,8 @@ import {
 import { shapeText } from "./labels.ts";
 import type { ColourAxis } from "./limits.ts";
 import type { Palette } from "./paint.ts";
-import { formatValue, inline, statusReason } from "./statistics.ts";
+import { formatValue, inline } from "./statistics.ts";
+import { statusReason } from "./status.ts";
 import { relative } from "./tree.ts";
 
 export interface ReadInput {
@@ -79,7 +80,8 @@ function readTensor(input: ReadInput, node: CellNode): ReadOutContent {
       label: "smallest, largest",
       value: `${formatValue(column, cells.min[k]!)}, ${formatValue(column, cells.max[k]!)}`,
     });
-  if (cells.nan[k]! > 0 && samples > 1) lines.push({ label: "NaN in", value: `${cells.nan[k]} of ${samples} samples` });
+  if (cells.nan[k]! > 0 && samples > 1)
+    lines.push({ label: "NaN in", value: `${cells.nan[k]} of ${samples} samples` });
   const reason = statusReason(cells.status[k]!, cells.nan[k]! > 0 ? Number.NaN : known);
   if (reason) lines.push({ label: "why", value: reason });
   for (const name of BESIDE) {
@@ -113,7 +115,8 @@ function readFolded(input: ReadInput, node: CellNode): ReadOutContent {
   }
   const k = rowOf(cells, input.node, "fold") * (cells.edges.length - 1) + input.cell;
   const folded = cellValue(cells, k);
-  if (folded !== undefined && !Number.isNaN(folded)) lines.push({ label: "as one", value: formatValue(column, folded) });
+  if (folded !== undefined && !Number.isNaN(folded))
+    lines.push({ label: "as one", value: formatValue(column, folded) });
   if (broken.length)
     lines.push({
       label: broken.every(({ value }) => Number.isNaN(value)) ? "NaN" : "NaN, Inf",
@@ -150,5 +153,8 @@ function valueLine(input: ReadInput, label: string, row: number, ignoreMarks = f
 function stepsLine({ inside, step }: ReadInput): ReadOutLine {
   if (!inside) return { label: "sample before", value: whole(step) };
   if (inside.count === 1) return { label: "step", value: whole(inside.last) };
-  return { label: `${plural(inside.count, "step")} here`, value: `${whole(inside.first)} to ${whole(inside.last)}` };
+  return {
+    label: `${plural(inside.count, "step")} here`,
+    value: `${whole(inside.first)} to ${whole(inside.last)}`,
+  };
 }

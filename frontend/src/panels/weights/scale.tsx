@@ -14,19 +14,28 @@ const TICK_PX = 48;
 
 export function Scale() {
   const { picture, model, pointer } = useApp();
-  const [geo, axis, ink, column] = [picture.geometry.value, picture.axis.value, picture.ink.value, model.column.value];
+  const [geo, axis, ink, column] = [
+    picture.geometry.value,
+    picture.axis.value,
+    picture.ink.value,
+    model.column.value,
+  ];
   const cells = picture.cells.answer.value?.value;
   const reading = model.summary.value?.state === "reading";
   const hover = useComputed(() => {
     const [at, now] = [pointer.place.value, picture.axis.value];
     if (!at || !now) return null;
-    const row = at.cells.rows.findIndex(({ node, stratum }) => node === at.node && /value|median/.test(stratum));
+    const row = at.cells.rows.findIndex(
+      ({ node, stratum }) => node === at.node && /value|median/.test(stratum),
+    );
     const k = row * (at.cells.edges.length - 1) + at.cell;
     if (at.cells.nan[k]! > 0) return null;
     const max = at.cells.max[k]!;
     return barPlace(now, now.log && max > 0 ? 10 ** at.cells.mean[k]! : now.log ? max : at.cells.mean[k]!);
   });
-  const width = geo ? Math.round(Math.max(80, Math.min(geo.slim ? 300 : 380, geo.w - (geo.slim ? 80 : 90)))) : 0;
+  const width = geo
+    ? Math.round(Math.max(80, Math.min(geo.slim ? 300 : 380, geo.w - (geo.slim ? 80 : 90))))
+    : 0;
   const bins = Math.floor(width / BIN_PX);
   const heights = useMemo(
     () => (cells && axis && bins ? histogram(cells.distribution, axis, bins) : []),
@@ -68,8 +77,8 @@ export function Head() {
   return (
     <div class="headline" style={{ top: `${HEAD_PX}px` }}>
       <span data-testid="rows-shown">
-        <span class="num">{whole(scope.rows.length)}</span> {scope.rows.length === 1 ? "tensor" : "tensors"} in{" "}
-        <span class="num">{whole(layout.bands.length)}</span> {layout.bands.length === 1 ? "row" : "rows"}
+        <span class="num">{whole(scope.rows.length)}</span> {scope.rows.length === 1 ? "tensor" : "tensors"}{" "}
+        in <span class="num">{whole(layout.bands.length)}</span> {layout.bands.length === 1 ? "row" : "rows"}
         {toFit && ", folded to fit"}
       </span>
       {view && model.choices.value.window && (

@@ -3,8 +3,6 @@
 import type { Model } from "./model.ts";
 import type { Picture } from "./picture.ts";
 
-
-
 export function signalPhase(phase: string, away: boolean): void {
   const { dataset } = document.documentElement;
   dataset.state = phase;

@@ -1,7 +1,7 @@
 /** How each statistic is written and which words stand at the ends of its scale. */
 
 import { decimals, percent, plain, scientific } from "../../base/numbers.ts";
-import { type ColumnInfo, STATUS } from "./contract.ts";
+import type { ColumnInfo } from "./contract.ts";
 
 export function formatValue(column: Pick<ColumnInfo, "name" | "unit" | "scale">, value: number): string {
   if (column.unit === "fraction") return percent(value);
@@ -26,21 +26,19 @@ export function inline(label: string): string {
   return label.charAt(0).toLowerCase() + label.slice(1);
 }
 
-/** Why a value is 0, missing or an estimate; the first that explains it. */
-export function statusReason(status: number, value: number | undefined): string {
-  if (value === undefined || Number.isNaN(value)) {
-    if (status & STATUS.UNDEFINED_RATIO) return "the weight norm is 0";
-    if (status & STATUS.FROZEN) return "frozen";
-    if (status & STATUS.UNUSED) return "unused in the backward pass";
-    if (status & STATUS.NO_GRADIENT) return "no gradient";
-    if (status & STATUS.UNSEEN) return "not measurable on this step";
-    return "";
-  }
-  if (value === 0) {
-    if (status & STATUS.FROZEN) return "frozen";
-    if (status & STATUS.UPDATE_SKIPPED) return "update skipped";
-    if (status & STATUS.UNUSED) return "unused in the backward pass";
-    if (status & STATUS.NO_GRADIENT) return "no gradient";
-  }
-  return status & STATUS.SUB_SAMPLED ? "estimated from a part of the entries" : "";
+const GROUPS = [
+  ["Updates", /^(update|unchanged)/],
+  ["Gradients", /^gradient/],
+  ["Weights", /^weight/],
+  ["Others", /./],
+] as const;
+
+/** Statistics under headings, those with a healthy value first. The status is no statistic. */
+export function grouped(columns: readonly ColumnInfo[]): (readonly [string, readonly ColumnInfo[]])[] {
+  const all = columns.filter((column) => column.name !== "status");
+  const groupOf = (column: ColumnInfo) => GROUPS.find(([, pattern]) => pattern.test(column.name))![0];
+  return GROUPS.map(([group]) => {
+    const members = all.filter((column) => groupOf(column) === group);
+    return [group, members.sort((a, b) => Number(b.healthy !== null) - Number(a.healthy !== null))] as const;
+  }).filter(([, members]) => members.length > 0);
 }

@@ -11,14 +11,13 @@ import { Menu, type MenuItem } from "../../widgets/menu.tsx";
 import { Popover } from "../../widgets/popover.tsx";
 import { Switch } from "../../widgets/switch.tsx";
 import { useApp } from "./app-context.ts";
-import type { ColumnInfo } from "./contract.ts";
 import { endText } from "./legend.ts";
 import { patternOf } from "./model.ts";
 import { glyphAndWord } from "./run-words.ts";
+import { grouped } from "./statistics.ts";
 
 export function Toolbar() {
   const { model, picture, actions, sidebar } = useApp();
-  const scopes = model.info.answer.value?.value.scopes ?? [];
   const choices = model.choices.value;
   const slim = picture.slim.value;
   return (
@@ -38,6 +37,38 @@ export function Toolbar() {
           <Icon name="side" />
         </button>
       )}
+      {model.scope.value && <Choosers />}
+      <span class="grow" />
+      <Live />
+      {model.scope.value && !slim && (
+        <>
+          <Switch
+            label="Follow latest"
+            title="Keep the newest step at the right edge, and the limits robust"
+            on={choices.follow}
+            testId="follow"
+            onChange={actions.setFollow}
+          />
+          <CopyButton
+            icon="link"
+            title="Copy a link to this view"
+            testId="copy-link"
+            bare
+            text={linkToHere}
+          />
+        </>
+      )}
+      <More />
+    </div>
+  );
+}
+
+function Choosers() {
+  const { model, picture, actions } = useApp();
+  const scopes = model.info.answer.value?.value.scopes ?? [];
+  const slim = picture.slim.value;
+  return (
+    <>
       <Statistic />
       {scopes.length > 1 && (
         <Menu
@@ -49,56 +80,34 @@ export function Toolbar() {
           }
           title="Model"
           testId="scope"
-          items={scopes.map(({ name }) => ({ id: name, label: name, checked: name === model.scope.value?.name }))}
+          items={scopes.map(({ name }) => ({
+            id: name,
+            label: name,
+            checked: name === model.scope.value?.name,
+          }))}
           onPick={actions.chooseScope}
         />
       )}
       {!slim && <LimitsControl />}
-      {slim ? <span class="grow" /> : <RowFilter />}
-      <Live />
-      {!slim && (
-        <>
-          <Switch
-            label="Follow latest"
-            title="Keep the newest step at the right edge, and the limits robust"
-            on={choices.follow}
-            testId="follow"
-            onChange={actions.setFollow}
-          />
-          <CopyButton icon="link" title="Copy a link to this view" testId="copy-link" bare text={linkToHere} />
-        </>
-      )}
-      <More />
-    </div>
+      {!slim && <RowFilter />}
+    </>
   );
 }
 
-const GROUPS = [
-  ["Updates", /^(update|unchanged)/],
-  ["Gradients", /^gradient/],
-  ["Weights", /^weight/],
-  ["Others", /./],
-] as const;
-
 function Statistic() {
   const { model, actions } = useApp();
-  const columns = (model.scope.value?.columns ?? []).filter((column) => column.name !== "status");
   const chosen = model.column.value;
-  const groupOf = (column: ColumnInfo) => GROUPS.find(([, pattern]) => pattern.test(column.name))![0];
-  const items: MenuItem[] = [];
-  for (const [group] of GROUPS) {
-    const members = columns.filter((column) => groupOf(column) === group);
-    members.sort((a, b) => Number(b.healthy !== null) - Number(a.healthy !== null));
-    members.forEach((column, k) => {
-      items.push({
+  const items = grouped(model.scope.value?.columns ?? []).flatMap(([heading, columns]) =>
+    columns.map(
+      (column, k): MenuItem => ({
         id: column.name,
-        label: column.label || column.name,
+        label: column.label,
         ...(column.scale === "log" && { hint: "log" }),
         checked: column.name === chosen?.name,
-        ...(k === 0 && { heading: group }),
-      });
-    });
-  }
+        ...(k === 0 && { heading }),
+      }),
+    ),
+  );
   return (
     <Menu
       label={
@@ -181,7 +190,7 @@ function Live() {
   if (!run) return null;
   const { glyph, word } = glyphAndWord(run);
   return (
-    <span class="live" data-testid="live" data-state={word}>
+    <span class="liveness" data-testid="live" data-state={word}>
       <i class={`glyph ${isLive ? "live halo" : glyph}`} aria-hidden="true" />
       <b>{word}</b>
       {isLive && run.last_wall !== null && !picture.slim.value && (

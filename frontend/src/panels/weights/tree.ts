@@ -23,7 +23,6 @@ export interface Branch {
 
 export interface Tree {
   readonly tops: readonly Branch[];
-  readonly depth: number;
   /** The deepest branch that holds `path`, a tensor or a module; undefined where it is above all branches. */
   owner(path: string): Branch | undefined;
 }
@@ -100,7 +99,6 @@ export function buildTree(rows: readonly RowInfo[], classes: Readonly<Record<str
   );
   return {
     tops,
-    depth: tops.length ? Math.max(...[...byPath.values()].map((branch) => branch.depth)) + 1 : 0,
     owner(path) {
       for (let end = path.length; end > 0; end = lastSeparator(path, end - 1)) {
         const found = byPath.get(path.slice(0, end));

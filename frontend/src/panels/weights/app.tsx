@@ -3,14 +3,15 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { whole } from "../../base/numbers.ts";
-import { type Span, width } from "../../base/span.ts";
+import { width } from "../../base/span.ts";
 import { CursorBar } from "../../widgets/cursor-bar.tsx";
 import { RunPicker } from "../../widgets/runs.tsx";
 import { Banner, Progress } from "../../widgets/states.tsx";
 import { useApp } from "./app-context.ts";
 import { Axis, Overlay } from "./axis.tsx";
 import { Rows } from "./cells.tsx";
-import type { Oddity, Steps } from "./contract.ts";
+import type { Oddity } from "./contract.ts";
+import { holesOf } from "./holes.ts";
 import { phaseOf } from "./phase.ts";
 import { SPEEDS } from "./play.ts";
 import { glyphAndWord } from "./run-words.ts";
@@ -178,13 +179,4 @@ function Cursor() {
       }}
     />
   );
-}
-
-/** From the last sample of a session to the first of the next. */
-export function holesOf(steps: Steps | undefined): Span[] {
-  const holes: Span[] = [];
-  for (let k = 1; k < (steps?.steps.length ?? 0); k++)
-    if (steps!.session[k] !== steps!.session[k - 1])
-      holes.push({ from: steps!.steps[k - 1]!, to: steps!.steps[k]! });
-  return holes;
 }

@@ -70,7 +70,7 @@ function robust(log: boolean, centre: number | null, quantiles: Cells["quantiles
     return about(centre, niceDistance(reach));
   }
   if (p1 === p99) return p1 === 0 ? [0, 1] : [Math.min(0, 2 * p1), Math.max(0, 2 * p1)];
-  const nice = niceDistance((p99 - p1) / 8);
+  const nice = niceDistance((p99 - p1) / 16);
   const low = p1 > 0 && p1 < p99 / 2 ? 0 : Math.floor(p1 / nice + 1e-6) * nice;
   return [low, Math.ceil(p99 / nice - 1e-6) * nice];
 }

@@ -156,7 +156,7 @@ function NotRecorded({ run, statistic }: { run: string; statistic: string }) {
 }
 
 /** What makes a statistic be recorded that not every script has. */
-function filledBy(name: string): string {
+export function filledBy(name: string): string {
   return name === "gradient_norm_before_clip"
     ? "It is recorded on steps on which the script calls torch.nn.utils.clip_grad_norm_."
     : "";

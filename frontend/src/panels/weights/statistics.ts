@@ -18,7 +18,7 @@ export function endWords(column: ColumnInfo): readonly [string, string] {
 
 /** What the statistic is, under its distribution: `update norm / weight norm`. */
 export function definition(column: ColumnInfo): string {
-  return column.unit && column.unit !== "fraction" ? column.unit : column.label.toLowerCase();
+  return column.unit && column.unit !== "fraction" ? column.unit : inline(column.label);
 }
 
 /** `Update ratio` in the middle of a line; `Weight RMS`, `+Inf` and `NaN` keep their capitals. */

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { atPath, cellsPath, sameSubject, samplePath, withinLimits } from "../../../src/panels/weights/ask.ts";
+import { pick, seeded, whole } from "../../random.ts";
+
+const QUESTION = {
+  run: "a/b=c&d",
+  scope: "model",
+  column: "update_ratio",
+  span: null,
+  width: 852,
+  height: 161,
+  rows: 161,
+};
+const query = (path: string) => Object.fromEntries(new URLSearchParams(path.split("?")[1]));
+
+test("a question about cells says what the contract wants, and nothing that it need not", () => {
+  assert.deepEqual(query(cellsPath({ ...QUESTION, folds: [] })), {
+    run: "a/b=c&d",
+    scope: "model",
+    column: "update_ratio",
+    width: "852",
+    height: "161",
+  });
+  const zoomed = query(cellsPath({ ...QUESTION, span: { from: 10.4, to: 99.2 }, folds: ["layer1", "x,y"] }));
+  assert.equal(zoomed.from, "10");
+  assert.equal(zoomed.to, "100");
+  assert.deepEqual(zoomed.fold?.split(",").map(decodeURIComponent), ["layer1", "x,y"]);
+});
+
+test("an answer never holds more than the server gives", () => {
+  const random = seeded(16);
+  for (let round = 0; round < 500; round++) {
+    const rows = pick(random, [5, 161, 2000, 50_000]);
+    const height = pick(random, [whole(random, 1, 3000), 8192, rows]);
+    const folds = Array.from({ length: whole(random, 0, 5) }, String);
+    const { width, height: nodes } = withinLimits({ width: whole(random, 1, 20_000), height, rows, folds });
+    assert.ok(width >= 1 && width <= 8192 && nodes >= 1 && nodes <= 8192);
+    // as many lines as the answer can have: four a folded node, and no more nodes than there are rows
+    const lines = height >= rows ? rows + 3 * folds.length : 4 * nodes;
+    assert.ok(width * lines <= 4e6 || width === 1, `${width} x ${lines}`);
+  }
+});
+
+test("what fits is asked in full", () => {
+  assert.deepEqual(withinLimits({ width: 852, height: 161, rows: 161, folds: [] }), {
+    width: 852,
+    height: 161,
+  });
+});
+
+test("answers stand in for each other within one run, scope and statistic only", () => {
+  const subject = { run: "a", scope: "model", column: "update_ratio" };
+  assert.ok(sameSubject(`${atPath(subject, 5)}#1`, `${atPath(subject, 6)}#2`));
+  for (const [key, value] of Object.entries({ run: "b", scope: "other", column: "weight_norm" }))
+    assert.ok(!sameSubject(atPath(subject, 5), atPath({ ...subject, [key]: value }, 5)), key);
+  assert.ok(sameSubject(samplePath("a", "m", "x.weight", 1), samplePath("a", "m", "y.weight", 1)));
+});

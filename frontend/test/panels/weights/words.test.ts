@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ColumnInfo, Found, RunSummary, RunsAnswer } from "../../../src/panels/weights/contract.ts";
+import { holesOf } from "../../../src/panels/weights/holes.ts";
+import { firstRun, patternOf } from "../../../src/panels/weights/model.ts";
+import { exampleDir, filledBy, otherWriters } from "../../../src/panels/weights/panes.tsx";
+import { glyphAndWord } from "../../../src/panels/weights/run-words.ts";
+import {
+  definition,
+  endWords,
+  formatValue,
+  grouped,
+  inline,
+} from "../../../src/panels/weights/statistics.ts";
+import { statusReason } from "../../../src/panels/weights/status.ts";
+import { byFolder } from "../../../src/widgets/runs.tsx";
+
+const column = (name: string, more: Partial<ColumnInfo> = {}): ColumnInfo => ({
+  name,
+  label: name,
+  unit: "",
+  scale: "linear",
+  healthy: null,
+  ...more,
+});
+
+test("each statistic is written as its kind is", () => {
+  assert.equal(formatValue(column("update_ratio", { scale: "log" }), 3.34e-6), "3.34e−6");
+  assert.equal(formatValue(column("gradient_norm", { scale: "log" }), 0.0139), "1.39e−2");
+  assert.equal(formatValue(column("weight_norm", { scale: "log" }), 26.72), "26.72");
+  assert.equal(formatValue(column("weight_zero_fraction", { unit: "fraction" }), 0.014), "1.4 %");
+  assert.equal(formatValue(column("gradient_cosine"), 0.9931), "0.993");
+});
+
+test("the ends of a scale have words", () => {
+  assert.deepEqual(endWords(column("update_ratio", { scale: "log" })), ["hardly moves", "moves a lot"]);
+  assert.deepEqual(endWords(column("weight_norm", { scale: "log" })), ["small", "large"]);
+  assert.deepEqual(endWords(column("weight_nan_fraction", { unit: "fraction" })), ["few", "many"]);
+  assert.deepEqual(endWords(column("gradient_cosine")), ["low", "high"]);
+  assert.equal(
+    definition(column("update_ratio", { unit: "update norm / weight norm" })),
+    "update norm / weight norm",
+  );
+  assert.equal(definition(column("x", { unit: "fraction", label: "Weight RMS" })), "weight RMS");
+  assert.equal(inline("+Inf"), "+Inf");
+});
+
+test("statistics stand under their headings, the one with a healthy value first, the status nowhere", () => {
+  const columns = ["weight_norm", "gradient_norm", "update_norm", "update_ratio", "status", "mine"].map(
+    (name) => column(name, { healthy: name === "update_ratio" ? 1e-3 : null }),
+  );
+  assert.deepEqual(
+    grouped(columns).map(([heading, members]) => [heading, members.map((each) => each.name)]),
+    [
+      ["Updates", ["update_ratio", "update_norm"]],
+      ["Gradients", ["gradient_norm"]],
+      ["Weights", ["weight_norm"]],
+      ["Others", ["mine"]],
+    ],
+  );
+});
+
+test("status bits explain values that are 0 or not there, and nothing else", () => {
+  assert.equal(statusReason(1 | 4, 0), "frozen");
+  assert.equal(statusReason(1 | 32, 0), "update skipped");
+  assert.equal(statusReason(1 | 2, 0), "no gradient");
+  assert.equal(statusReason(1 | 64, 0), "unused in the backward pass");
+  assert.equal(statusReason(1 | 4, 0.5), "");
+  assert.equal(statusReason(1 | 8, undefined), "the weight norm is 0");
+  assert.equal(statusReason(1 | 128, Number.NaN), "not measurable on this step");
+  assert.equal(statusReason(1 | 4, undefined), "frozen");
+  assert.equal(statusReason(1 | 2, undefined), "no gradient");
+  assert.equal(statusReason(1, undefined), "");
+  assert.equal(statusReason(1 | 16, 0.5), "estimated from a part of the entries");
+});
+
+const run = (name: string, more: Partial<RunSummary> = {}): RunSummary => ({
+  name,
+  state: "ended",
+  nan: false,
+  tables: true,
+  last_step: 1,
+  last_wall: 1,
+  error: null,
+  ...more,
+});
+const answer = (...runs: RunSummary[]): RunsAnswer => ({ runs }) as unknown as RunsAnswer;
+
+test("the state of a run is a glyph and a word", () => {
+  const words = (more: Partial<RunSummary>) => Object.values(glyphAndWord(run("a", more))).join(": ");
+  assert.equal(words({ state: "live" }), "live: live");
+  assert.equal(words({ state: "live", nan: true }), "nan: live, NaN");
+  assert.equal(words({}), "ended: ended");
+  assert.equal(words({ nan: true }), "nan: ended, NaN");
+  assert.equal(words({ state: "waiting", tables: false }), "waiting: waiting");
+  assert.equal(words({ state: "reading" }), "reading: reading");
+  assert.equal(words({ tables: false }), "ended: scalars only");
+  assert.equal(words({ error: "File a is not readable." }), "error: unreadable");
+});
+
+test("the first run shown is a live one with tables, within TensorBoard's filter where that has any", () => {
+  const [a, b, c] = [run("a"), run("b", { state: "live" }), run("c", { tables: false, state: "live" })];
+  assert.equal(firstRun(answer(a, b, c), ""), "b");
+  assert.equal(firstRun(answer(a, b, c), "^a"), "a");
+  assert.equal(firstRun(answer(a, b, c), "c"), "b");
+  assert.equal(firstRun(answer(a, b, c), "("), "b", "not a regular expression");
+  assert.equal(firstRun(answer(c), ""), null);
+});
+
+test("a half-typed expression filters nothing", () => {
+  assert.equal(patternOf("("), null);
+  assert.equal(patternOf(""), null);
+  assert.ok(patternOf("bias$")!.test("fc.bias"));
+});
+
+test("runs stand under their folder, those in none first", () => {
+  const runs = ["x/a", "x/b", "top", "y/z/a"].map((name) => ({
+    name,
+    glyph: "live" as const,
+    word: "",
+    right: "",
+  }));
+  assert.deepEqual(
+    byFolder(runs).map(([folder, members]) => [folder, members.map((each) => each.name)]),
+    [
+      ["", ["top"]],
+      ["x", ["x/a", "x/b"]],
+      ["y/z", ["y/z/a"]],
+    ],
+  );
+});
+
+test("what other writers left is told", () => {
+  const found = (more: Partial<Found>): Found => ({
+    runs: 1,
+    files: 1,
+    bytes: 1,
+    unreadable: 0,
+    scalar_tags: 0,
+    histogram_tags: 0,
+    other_tags: 0,
+    ...more,
+  });
+  assert.equal(
+    otherWriters(found({ scalar_tags: 38, histogram_tags: 4 })),
+    "38 scalar and 4 histogram tags of other writers. They are in Time Series.",
+  );
+  assert.equal(
+    otherWriters(found({ scalar_tags: 1 })),
+    "1 scalar tag of other writers. They are in Time Series.",
+  );
+  assert.equal(otherWriters(found({})), "nothing yet");
+});
+
+test("the call to paste names a run in this logdir", () => {
+  assert.equal(exampleDir("/home/u/runs/"), '"/home/u/runs/baseline"');
+  assert.equal(exampleDir("~/experiments/runs"), '"runs/baseline"');
+  assert.equal(exampleDir("a:/x,b:/y"), '"runs/baseline"');
+  assert.equal(exampleDir('/odd "name"'), '"/odd \\"name\\"/baseline"');
+  assert.equal(exampleDir(""), '"runs/baseline"');
+});
+
+test("a statistic that needs a call says which", () => {
+  assert.match(filledBy("gradient_norm_before_clip"), /clip_grad_norm_/);
+  assert.equal(filledBy("update_ratio"), "");
+});
+
+test("holes lie between sessions", () => {
+  const steps = Float64Array.of(0, 20, 40, 100, 120);
+  assert.deepEqual(holesOf({ steps, session: Uint32Array.of(0, 0, 0, 1, 1) }), [{ from: 40, to: 100 }]);
+  assert.deepEqual(holesOf(undefined), []);
+});

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 from collections import deque
@@ -158,6 +159,8 @@ class Sink:
 
 
 _sinks: dict[str, Sink] = {}
+# Closed without waiting: their threads still write, and hold their directory's lock.
+_leaving: dict[str, Sink] = {}
 _prepared = False
 
 
@@ -171,9 +174,13 @@ def open_sink(directory: Path, *, start_step: int, rank: int) -> Sink:
     if not _prepared:
         _prepared = True
         os.register_at_fork(after_in_child=_forget)
+        # A thread that is inside a framework when the interpreter goes down aborts the process.
+        atexit.register(_wait_for_leaving)
     key = os.path.realpath(directory)
     sink = _sinks.get(key)
     if sink is None:
+        if key in _leaving:
+            _leaving.pop(key).close(wait=True)
         output = Output(directory, start_step=start_step, rank=rank)
         output.open()
         sink = _sinks[key] = Sink(output)
@@ -194,11 +201,19 @@ def release_sink(sink: Sink, *, wait: bool) -> None:
         for key, known in list(_sinks.items()):
             if known is sink:
                 del _sinks[key]
+                if not wait:
+                    _leaving[key] = sink
         sink.close(wait=wait)
+
+
+def _wait_for_leaving() -> None:
+    while _leaving:
+        _leaving.popitem()[1].close(wait=True)
 
 
 def _forget() -> None:
     """In a forked child: the thread is gone, the lock is the parent's, and a lock inside a sink may stay held."""
-    for sink in _sinks.values():
+    for sink in (*_sinks.values(), *_leaving.values()):
         sink.output.close()
     _sinks.clear()
+    _leaving.clear()

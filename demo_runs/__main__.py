@@ -15,11 +15,11 @@ from pathlib import Path
 
 # What tells most comes first; steps in full and with --quick.
 RUNS = {
-    "digits/healthy": (2000, 250),
-    "text/healthy": (2000, 120),
-    "digits/too_large": (2000, 250),
-    "text/frozen_block": (2000, 120),
-    "digits/too_small": (2000, 250),
+    "digits/healthy": (2000, 200),
+    "text/healthy": (2000, 80),
+    "digits/too_large": (2000, 200),
+    "text/frozen_block": (2000, 80),
+    "digits/too_small": (2000, 200),
 }
 AT_A_TIME = 2
 FINISHED = "demo-run-finished"

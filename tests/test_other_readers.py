@@ -44,11 +44,11 @@ def tables(logdir):
             event = schema.Event.FromString(data[at : at + size])
             at += size + schema.FOOTER_BYTES
             for value in event.summary.value:
-                if value.metadata.plugin_data.plugin_name == "zentracer_parameters":
-                    spec = schema.TableSpec.from_json(value.metadata.plugin_data.content)
-                if "/parameters/" in value.tag:
-                    found[event.step] = value.tensor
-                    tag = value.tag
+                if value.metadata.plugin_data.plugin_name != "zentracer_parameters":
+                    continue
+                if description := value.metadata.plugin_data.content:  # on the first record only
+                    tag, spec = value.tag, schema.TableSpec.from_json(description)
+                found[event.step] = value.tensor
     return tag, spec, {step: schema.decode_table(spec, tensor) for step, tensor in found.items()}
 
 
@@ -59,6 +59,7 @@ def update_ratios(tables):
     return {step: float(np.median(table[:, column])) for step, table in by_step.items()}
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # tbparse's way with pandas
 def test_tbparse_reads_scalars_and_tables(logdir, tables):
     reader = tbparse.SummaryReader(str(logdir), extra_columns={"dir_name"})
     scalars = reader.scalars

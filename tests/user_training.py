@@ -86,6 +86,7 @@ def second_process(logdir: Path) -> Iterator[None]:
                 subprocess.run([sys.executable, __file__, str(logdir), "--child"], check=True)
             training()
             log(writer, step)
+    assert list((logdir / "zentracer").glob("*.ztrec")), "the child was to record too"
 
 
 def resume(logdir: Path) -> Iterator[None]:
@@ -115,6 +116,9 @@ def full_disk(logdir: Path) -> Iterator[None]:
                 yield
             training()
             log(writer, step)
+        tracer.flush()
+        files = list((logdir / "zentracer").glob("*.tfevents.*"))
+        assert len(files) > 1, "a new file was to be begun after the disk was full"
 
 
 def rerun_cell(logdir: Path) -> Iterator[None]:
@@ -128,6 +132,7 @@ def rerun_cell(logdir: Path) -> Iterator[None]:
                 zt.watch(training.model, training.optimizer, logdir=logdir)
             training()
             log(writer, step)
+    assert not list((logdir / "zentracer").glob("*.ztrec")), "one process is to keep the event file"
 
 
 TRAININGS: dict[str, Callable[[Path], Iterator[None]]] = {

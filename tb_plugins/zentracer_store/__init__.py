@@ -1,7 +1,7 @@
 """Reads event files, whichever writer made them, into columns, and answers questions about them."""
 
-from zentracer_store.cells import Cells
 from zentracer_store.discover import Place, parse_places
+from zentracer_store.facts import facts_of, has_loss
 from zentracer_store.points import Sample, sample_of, values_at
 from zentracer_store.query import ARRAYS, LARGEST_SIDE, CellsAnswer, CellsQuery, QueryError, answer_cells
 from zentracer_store.store import Catalogue, Store
@@ -12,7 +12,6 @@ __all__ = [
     "ARRAYS",
     "LARGEST_SIDE",
     "Catalogue",
-    "Cells",
     "CellsAnswer",
     "CellsQuery",
     "Place",
@@ -22,6 +21,8 @@ __all__ = [
     "Store",
     "Timeline",
     "answer_cells",
+    "facts_of",
+    "has_loss",
     "parse_places",
     "sample_of",
     "values_at",

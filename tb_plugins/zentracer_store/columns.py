@@ -36,6 +36,7 @@ class Segment:
     """The tables of one description that one session wrote into one file, steps strictly rising.
 
     A table with named rows gives columns [samples, rows]; one whose rows vary (a pulse) columns [rows of all records].
+    Columns of several entries a row are passed over.
     """
 
     def __init__(self, spec: TableSpec, session: int) -> None:
@@ -49,11 +50,9 @@ class Segment:
         self._walls = Growing(np.float64)
         rows = () if spec.rows is None else (len(spec.rows),)
         self._columns = {
-            column.name: Growing(
-                np.uint8 if column.name == "status" else column.dtype,
-                rows if column.length == 1 else (*rows, column.length),
-            )
+            column.name: Growing(np.uint8 if column.name == "status" else column.dtype, rows)
             for column in spec.columns
+            if column.length == 1
         }
         self._bad = Growing(np.uint8, rows)
         self._waiting: list[tuple[int, float, Array | Mapping[str, Array]]] = []
@@ -138,16 +137,13 @@ def _blocks(spec: TableSpec, tables: Sequence[Array | Mapping[str, Array]]) -> d
     """Several tables as one array a column: [records, rows] of named rows, [rows of all] of others."""
     join: Callable[[list[Array]], Array] = np.stack if spec.rows is not None else np.concatenate
     arrays = [table for table in tables if isinstance(table, np.ndarray)]
-    if not arrays:
-        mixed = [table for table in tables if not isinstance(table, np.ndarray)]
-        joined = {column.name: join([table[column.name] for table in mixed]) for column in spec.columns}
-    else:
+    if arrays:
         whole = join(arrays)
-        joined, at = {}, 0
-        for column in spec.columns:
-            part = whole[..., at] if column.length == 1 else whole[..., at : at + column.length]
-            joined[column.name] = part
-            at += column.length
+        places = np.cumsum([0, *(column.length for column in spec.columns)])
+        joined = {c.name: whole[..., at] for c, at in zip(spec.columns, places, strict=False) if c.length == 1}
+    else:
+        mixed = [table for table in tables if not isinstance(table, np.ndarray)]
+        joined = {c.name: join([table[c.name] for table in mixed]) for c in spec.columns if c.length == 1}
     if "status" in joined:
         with np.errstate(invalid="ignore"):
             joined["status"] = joined["status"].astype(np.uint8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -47,12 +48,11 @@ class Session:
     def start_of(self, scope: str) -> int | None:
         """The step at which the writer says that `scope` began."""
         told = self.facts(scope).get("start_step")
-        return told if isinstance(told, int) else self.start_step
+        return told if isinstance(told, int) and abs(told) < 1 << 62 else self.start_step
 
     def facts(self, scope: str) -> dict[str, Any]:
         """What the session record says of one watched model."""
-        facts = _dict(_dict(self.record.get("scopes")).get(scope))
-        return facts
+        return _dict(_dict(self.record.get("scopes")).get(scope))
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class FileContents:
             except FormatError as error:
                 self._tell("", str(error))
                 continue
-            wall, step = event.wall_time, event.step
+            wall, step = self._wall_of(event), event.step
             if event.HasField("session_log"):
                 self._mark(event.session_log.status, wall, step)
             for value in event.summary.value:
@@ -124,6 +124,13 @@ class FileContents:
     def undescribed(self) -> frozenset[str]:
         """Tags whose tables wait for their description."""
         return frozenset(self._undescribed)
+
+    def _wall_of(self, event: Any) -> float:
+        wall: float = event.wall_time
+        if not math.isfinite(wall):
+            self._tell("", "A record has no finite wall time; that of the record before it is taken.", once="wall")
+            wall = 0.0 if self.last_wall is None else self.last_wall
+        return wall
 
     def _mark(self, status: int, wall: float, step: int) -> None:
         if status == SESSION_START:
@@ -167,7 +174,7 @@ class FileContents:
             steps.append(step)
             walls.append(wall)
             values.append(number)
-            self.last_step = step
+            self._note_step(step)
 
         return take
 
@@ -221,7 +228,10 @@ class FileContents:
             segment = self._opened(tag, spec, session)
         segment.append(step, wall, table)
         if not KINDS[spec.kind].time_keyed:
-            self.last_step = step
+            self._note_step(step)
+
+    def _note_step(self, step: int) -> None:
+        self.last_step = step if self.last_step is None else max(step, self.last_step)
 
     def _opened(self, tag: str, spec: TableSpec, session: int) -> Segment:
         if tag in self._open:

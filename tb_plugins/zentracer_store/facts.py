@@ -9,7 +9,7 @@ import numpy as np
 
 from zentracer_store.chains import Part
 from zentracer_store.growing import Array
-from zentracer_store.timeline import Timeline
+from zentracer_store.timeline import MOST_ENTRIES, Timeline
 
 
 def facts_of(chain: Sequence[Part], timeline: Timeline) -> list[tuple[str, str]]:
@@ -45,7 +45,7 @@ def latest(chain: Sequence[Part], kind: str) -> dict[str, float]:
                 continue
             for column in segment.spec.columns:
                 data = segment.column(column.name, segment.count - 1, segment.count)
-                if data is not None and column.length == 1:
+                if data is not None and data.size:
                     values[column.name] = float(data.ravel()[-1])
     return values
 
@@ -67,7 +67,7 @@ def _model(told: dict[str, Any], timeline: Timeline) -> str:
 
 
 def _size(timeline: Timeline) -> int:
-    return sum(row.size for row in timeline.rows)
+    return sum(min(row.size, MOST_ENTRIES) for row in timeline.rows)
 
 
 def _optimizers(told: dict[str, Any], timeline: Timeline) -> str:

@@ -21,13 +21,16 @@ def fold_rows(column: ColumnSpec, columns: Sequence[ColumnSpec], get: Get, sizes
     `get` gives a column's samples by name, `sizes` [rows] the entries of each tensor. Values that are not finite are
     left out; NaN where nothing is left, and for columns that have no rule.
     """
-    if column.fold.startswith(RATIO):
-        upper, lower = (_named(columns, name) for name in column.fold.removeprefix(RATIO).split("/"))
-        below = fold_rows(lower, columns, get, sizes, modules)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = fold_rows(upper, columns, get, sizes, modules) / below
-        return np.where(below == 0, np.nan, ratio)
     values = get(column.name)
+    if column.fold.startswith(RATIO):
+        parts = [
+            other for name in column.fold.removeprefix(RATIO).split("/") for other in columns if other.name == name
+        ]
+        if len(parts) != 2 or any(part.fold.startswith(RATIO) for part in parts):
+            return np.full((len(values), len(modules.members)), np.nan)  # the file's word, which may be nonsense
+        above, below = (fold_rows(part, columns, get, sizes, modules) for part in parts)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(below == 0, np.nan, above / below)
     mean_name = column.name.removesuffix("_std") + "_mean"
     pooled = column.fold == "pooled_std" and any(other.name == mean_name for other in columns)
     means = get(mean_name) if pooled else None
@@ -41,10 +44,6 @@ def fold_rows(column: ColumnSpec, columns: Sequence[ColumnSpec], get: Get, sizes
         finite = np.isfinite(wide) if wide_means is None else np.isfinite(wide) & np.isfinite(wide_means)
         folded = _fold(column.fold, wide, wide_means, sizes, modules, finite)
         return np.where(modules.reduce(np.logical_or, finite), folded, np.nan)
-
-
-def _named(columns: Sequence[ColumnSpec], name: str) -> ColumnSpec:
-    return next(column for column in columns if column.name == name)
 
 
 def _fold(

@@ -226,7 +226,7 @@ class _Fold:
         rows = np.concatenate([node.rows for _, node in nodes])
         ends = np.cumsum([len(node.rows) for _, node in nodes])
         self._modules = Groups(tuple(np.split(np.arange(len(rows)), ends[:-1])))
-        self._sizes = np.array([timeline.rows[row].size for row in rows.tolist()], np.float64)
+        self._sizes = timeline.sizes[rows]
         self._together = Together([timeline.tracks[number] for number in tracks], rows)
         self._bins = bins_of(self._together.axis, edges)
 

@@ -19,7 +19,8 @@ from zentracer_store.trial import Scope, Trial
 LIVE_S = 60.0
 """A run whose files changed within this time, and which did not say that it ended, is live."""
 
-_WALK_SHARE = 10  # a walk of the directories may take one part in so many of the time
+_QUICK_WALK_S = 0.1
+_WALK_SHARE = 10  # a walk that is not quick may take one part in so many of the time
 
 logger = logging.getLogger(__name__)
 
@@ -153,7 +154,7 @@ class Store:
             trial = self._trials.get(run)
             return None if trial is None else (trial.generation, trial.scopes())
 
-    def scalars(self, run: str) -> dict[str, FileContents]:
+    def contents(self, run: str) -> dict[str, FileContents]:
         """What each file of a run holds, by path relative to the log directory."""
         with self._lock:
             return {f.found.shown: f.contents for f in self._files.values() if f.found.trial == run}
@@ -164,7 +165,7 @@ class Store:
             return False
         found = discover(self.places)
         took = time.monotonic() - now
-        self._walk_at = time.monotonic() + (_WALK_SHARE - 1) * took
+        self._walk_at = 0.0 if took < _QUICK_WALK_S else time.monotonic() + (_WALK_SHARE - 1) * took
         problems = tuple(Oddity(None, problem.path, None, problem.text, None) for problem in found.problems)
         files = {file.path: file for file in found.files}
         with self._lock:
@@ -220,9 +221,12 @@ class Store:
         while True:
             try:
                 batch = file.tail.read(READ_BYTES)
+                brought = self._take(file, batch) or brought
             except Unreadable as error:
                 return self._fail(file, str(error)) or brought
-            brought = self._take(file, batch) or brought
+            except Exception as error:  # a defect of ours must hide neither the other runs nor itself
+                logger.exception("Reading %s failed.", file.found.path)
+                return self._fail(file, f"ZenTracer failed on this file ({type(error).__name__}); the log says more.")
             if not batch.more:
                 return brought
 

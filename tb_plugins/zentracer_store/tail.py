@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from zentracer_schema import FOOTER_BYTES, HEADER_BYTES, footer_ok, parse_length
 
 LARGEST_RECORD = 1 << 30
-READ_BYTES = 8 << 20
+READ_BYTES = 2 << 20
 """Bytes asked of the file at a time. A longer record is read whole, once all of it is there."""
 
 _HEAD = 256

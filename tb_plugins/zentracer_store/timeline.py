@@ -20,6 +20,9 @@ from zentracer_store.tree import Tree
 GAP_FACTOR = 4
 """Samples further apart than this many recording intervals have a gap between them."""
 
+MOST_ENTRIES = 1 << 50
+"""A tensor that claims to be larger counts as this large: a shape is what the file says it is."""
+
 Indices = NDArray[np.intp]
 
 
@@ -135,6 +138,11 @@ class Timeline:
     """The first step that the last sample no longer stands for."""
 
     @cached_property
+    def sizes(self) -> Array:
+        """Entries of each row's tensor."""
+        return np.array([min(row.size, MOST_ENTRIES) for row in self.rows], np.float64)
+
+    @cached_property
     def tree(self) -> Tree:
         """The modules over the rows."""
         return Tree(self.rows)
@@ -187,7 +195,7 @@ def _surviving(chain: Sequence[Part], kind: str) -> list[_Stretch]:
     cut = np.iinfo(np.int64).max
     for number in reversed(range(len(chain))):
         for segment in chain[number].segments:
-            if segment.spec.kind == kind and segment.spec.rows is not None:
+            if segment.spec.kind == kind and segment.spec.rows:
                 steps = segment.steps(segment.count)
                 stretches.append(_Stretch(segment, steps[: np.searchsorted(steps, cut)], number))
         cut = min(cut, chain[number].start_step)

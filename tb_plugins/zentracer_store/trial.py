@@ -92,7 +92,7 @@ def _scopes_named(files: Sequence[FileContents], name: str) -> list[Scope]:
     found = []
     for number, chain in enumerate(chains_of(files, name), start=1):
         timeline = timeline_of(chain, list(_modules(chain)))
-        if len(timeline.steps):
+        if timeline.rows:
             found.append(Scope(name if number == 1 else f"{name} #{number}", tuple(chain), timeline))
     return found
 

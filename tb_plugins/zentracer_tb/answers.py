@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from zentracer_store import Catalogue, Scope
-from zentracer_store.facts import facts_of, has_loss
+from zentracer_store import Catalogue, Scope, facts_of, has_loss
 
 FORMAT = 1
 LOOKS_AGAIN_S = 2

@@ -129,10 +129,10 @@ def text_answer(content: str, content_type: str) -> Response:
 
 
 def number(request: Request, name: str, default: float | None = None) -> float | None:
-    """A finite number from the query.
+    """A number of at most 2^53 from the query.
 
     Raises:
-        Refused: it is no number, or not finite.
+        Refused: it is anything else.
     """
     text = request.args.get(name, "")
     if not text:
@@ -141,8 +141,8 @@ def number(request: Request, name: str, default: float | None = None) -> float |
         value = float(text)
     except ValueError:
         value = math.nan
-    if not math.isfinite(value):
-        raise Refused(400, f"{name!r} must be a finite number, got {text!r}.")
+    if not abs(value) <= 1 << 53:
+        raise Refused(400, f"{name!r} must be a number of at most 2^53, got {text!r}.")
     return value
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from zentracer.torch.reduce import CHUNK, sum_dtype
 
@@ -92,11 +92,10 @@ class Batch:
 
 def is_plain(tensor: Tensor) -> bool:
     """Whether a tensor can be reduced as it is: dense, real, and whole in this process."""
-    return (
-        tensor.layout is torch.strided
-        and tensor.dtype in _MEASURABLE
-        and not hasattr(tensor, "placements")  # a DTensor, whose sums would be collectives
-    )
+    if tensor.layout is not torch.strided or tensor.dtype not in _MEASURABLE:
+        return False
+    # Not a DTensor, whose sums would be collectives.
+    return type(tensor) in (Tensor, nn.Parameter) or not hasattr(tensor, "placements")
 
 
 def make_batches(members: Iterable[tuple[int, Tensor, bool]], *, snapshots: bool, stack_limit: int) -> list[Batch]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from zentracer.torch.batch import Batch
-from zentracer.torch.reduce import CHUNK, MOMENTS, centred_std, masked, quick, quick_spread
+from zentracer.torch.reduce import CHUNK, FLAGS, MOMENTS, centred_std, masked, nonzeros, norms, spread
 from zentracer.torch.sketch import BUCKETS, make_signs, sketch
 
 
@@ -42,6 +42,7 @@ class Tools:
     def __init__(self, batches: Sequence[Batch]) -> None:
         self.device = batches[0].parameters[0].device
         self._largest = min(CHUNK, max(batch.length * len(batch.rows) for batch in batches))
+        self.flags = np.empty(FLAGS, np.bool_)
         self._signed = any(batch.length > BUCKETS for batch in batches)
         self._kept: dict[torch.dtype, tuple[Tensor, Tensor | None]] = {}
 
@@ -79,29 +80,29 @@ def on_device(side: Side, batches: Sequence[Batch], tools: Tools) -> Measured:
 
 def on_host(side: Side, batches: Sequence[Batch], tools: Tools) -> Measured:
     """Plain sums first; the masked way only for rows whose sums are not finite or at the end of their range."""
-    sums: list[list[Tensor]] = []
+    lengths = np.array([batch.length for batch in batches for _ in batch.rows], np.float64)
+    found = np.zeros((len(MOMENTS), len(lengths)))
+    norm, mean, std, low, high, zeros = found[:6]
     sketches = []
-    spread = "std" in side.moments
+    spreads = "std" in side.moments
+    start = 0
     for batch in batches:
+        here = slice(start, start + len(batch.rows))
+        start = here.stop
         x = side.matrix(batch)
-        work, _ = tools.of(batch)
         if x is None:
-            sums.append(list(torch.zeros(2, len(batch.rows), dtype=work.dtype)))
+            zeros[here] = batch.length
         else:
-            sums.append(quick(x, work) + (quick_spread(x, work.dtype) if spread else []))
+            norm[here] = norms(x).numpy()
+            zeros[here] = batch.length - nonzeros(x, tools.flags)
+            if spreads:
+                total, low[here], high[here] = (part.to(torch.float64).numpy() for part in spread(x))
+                mean[here] = total / batch.length
+                std[here] = _std(norm[here], mean[here], x, tools.of(batch)[0])
         if side.sketched:
             sketches.append(_none(batch, tools) if x is None else tools.sketch(batch, x))
-    norm, nonzeros, *rest = (torch.cat([v.to(torch.float64) for v in part]).numpy() for part in zip(*sums, strict=True))
-    lengths = np.array([batch.length for batch in batches for _ in batch.rows], np.float64)
-    found = np.zeros((len(MOMENTS), len(norm)))
-    found[MOMENTS.index("norm")] = norm
-    found[MOMENTS.index("zeros")] = lengths - nonzeros
-    if spread:
-        total, low, high = rest
-        mean = total / lengths
-        found[1:5] = mean, _std(norm**2 / lengths, mean, batches, tools), low, high
     kept = torch.cat(sketches) if sketches else torch.empty(0)
-    for at, batch, place in _doubtful(norm, nonzeros, lengths, batches):
+    for at, batch, place in _doubtful(norm, lengths, zeros, batches):
         x = side.row(batch, place)
         found[:, at] = masked(x).numpy()[:, 0]
         if side.sketched:
@@ -115,26 +116,19 @@ _SMALLEST, _LARGEST = 1e-15, 1e15
 Host = NDArray[np.float64]
 
 
-def _std(square: Host, mean: Host, batches: Sequence[Batch], tools: Tools) -> Host:
-    """Standard deviations from mean squares and means; where the two would cancel, by a second pass over the batch."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        std = np.sqrt(np.maximum(square - mean**2, 0.0))
-        cancels = mean**2 > 0.5 * square
-    start = 0
-    for batch in batches:
-        here = slice(start, start + len(batch.rows))
-        if cancels[here].any():
-            work, _ = tools.of(batch)
-            around = torch.from_numpy(mean[here]).to(work.dtype)
-            std[here] = centred_std(batch.weights(), around, work).numpy()
-        start = here.stop
-    return std
+def _std(norm: Host, mean: Host, x: Tensor, work: Tensor) -> Host:
+    """Standard deviations of the rows of `x` from norms and means; where the two would cancel, by a second pass."""
+    square = norm**2 / x.shape[1]
+    with np.errstate(invalid="ignore"):
+        if not (mean**2 > 0.5 * square).any():
+            return np.sqrt(np.maximum(square - mean**2, 0.0))
+    return centred_std(x, torch.from_numpy(mean).to(work.dtype), work).numpy().astype(np.float64)
 
 
-def _doubtful(norm: Host, nonzeros: Host, lengths: Host, batches: Sequence[Batch]) -> list[tuple[int, Batch, int]]:
+def _doubtful(norm: Host, lengths: Host, zeros: Host, batches: Sequence[Batch]) -> list[tuple[int, Batch, int]]:
     """(place among all rows, batch, place in it) of the rows whose plain sums can't be trusted."""
     size = norm / np.sqrt(lengths)
-    fine = (nonzeros == 0) | ((size > _SMALLEST) & (size < _LARGEST))
+    fine = (zeros == lengths) | ((size > _SMALLEST) & (size < _LARGEST))
     if fine.all():
         return []
     places = [(batch, place) for batch in batches for place in range(len(batch.rows))]

@@ -12,7 +12,10 @@ from torch.linalg import vector_norm
 from torch.optim import Optimizer
 
 from zentracer.torch.batch import is_plain
-from zentracer.torch.reduce import masked
+from zentracer.torch.reduce import masked, norms
+
+FEW = 1 << 16
+"""Entries up to which a CPU's own norm is right to 1e-5."""
 
 
 class Watched:
@@ -139,7 +142,14 @@ def norms_of(gradients: list[Tensor]) -> list[Tensor]:
     if any(gradient.dtype is wide for gradient in gradients):
         return [vector_norm(g, dtype=wide if g.dtype is wide else torch.float32) for g in gradients]
     # float32 also for halves: their own sums overflow at 65,504.
-    return list(torch._foreach_norm(gradients, 2, dtype=torch.float32))
+    if gradients[0].device.type != "cpu":
+        return list(torch._foreach_norm(gradients, 2, dtype=torch.float32))
+    return [
+        vector_norm(gradient, dtype=torch.float32)
+        if gradient.numel() <= FEW
+        else norms(gradient.reshape(1, -1))[0].to(torch.float32)
+        for gradient in gradients
+    ]
 
 
 def _finite_norms(gradients: list[Tensor]) -> list[Tensor]:

@@ -1,17 +1,23 @@
 """Reduces the rows of a matrix to the numbers that describe them, with non-finite entries counted and left out.
 
-Two ways to the same numbers. On the host, where a value can be looked at, `quick` takes the plain sums and the caller
-takes `masked` for the few rows that need it. On a device nobody may look, and `masked` serves every row.
+Two ways to the same numbers. On the host, where a value can be looked at, plain sums are taken first and `masked` only
+of the few rows that need it. On a device nobody may look, and `masked` serves every row.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.linalg import vector_norm
 
 CHUNK = 1 << 20
 """Entries that go through a work buffer at once: 4 MB of float32, kept, since fresh memory costs more than sums."""
+
+STRETCH = 1024
+FLAGS = 1 << 17
+"""Entries that are counted at once: their flags stay in the second-level cache."""
 
 MOMENTS = ("norm", "mean", "std", "low", "high", "zeros", "nan", "pinf", "ninf")
 
@@ -21,25 +27,45 @@ def sum_dtype(dtype: torch.dtype) -> torch.dtype:
     return torch.float64 if dtype is torch.float64 else torch.float32
 
 
-def quick(x: Tensor, work: Tensor) -> list[Tensor]:
-    """Norm and count of non-zero entries of each row of `x` [m, n], as two vectors [m]. Not masked."""
-    return [vector_norm(x, dim=1, dtype=work.dtype), nonzeros(x, work)]
+def norms(x: Tensor) -> Tensor:
+    """The L2 norm of each row of `x` [m, n], [m], to about 2e-6. Not masked.
+
+    PyTorch's own norm adds up squares one by one in float32 on a CPU: over 30 million entries it is wrong by 0.2 %. So
+    they are taken of short stretches, and those put together in float64.
+    """
+    dtype = sum_dtype(x.dtype)
+    n = x.shape[1]
+    if n <= 4 * STRETCH:
+        found: Tensor = vector_norm(x, dim=1, dtype=dtype)
+        return found
+    whole = n - n % STRETCH
+    parts = vector_norm(x[:, :whole].unflatten(1, (-1, STRETCH)), dim=2, dtype=dtype)
+    if whole < n:
+        parts = torch.cat([parts, vector_norm(x[:, whole:], dim=1, keepdim=True, dtype=dtype)], 1)
+    found = vector_norm(parts, dim=1, dtype=torch.float64)
+    return found
 
 
-def quick_spread(x: Tensor, dtype: torch.dtype) -> list[Tensor]:
-    """Sum, minimum and maximum of each row of `x` [m, n], as three vectors [m]. Not masked."""
-    # amin and amax: aminmax over a dimension is 8 times slower.
-    return [x.sum(1, dtype=dtype), x.amin(1).to(dtype), x.amax(1).to(dtype)]
+def spread(x: Tensor) -> list[Tensor]:
+    """Sum, minimum and maximum of each row of `x` [m, n], three vectors [m]. Not masked."""
+    total = x.sum(1, dtype=sum_dtype(x.dtype))
+    if x.shape[0] == 1:
+        low, high = x.aminmax()
+        return [total, low.unsqueeze(0), high.unsqueeze(0)]
+    # Over a dimension aminmax is 8 times slower than the two.
+    return [total, x.amin(1), x.amax(1)]
 
 
-def nonzeros(x: Tensor, work: Tensor) -> Tensor:
-    """Entries of each row of `x` [m, n] that are not 0, [m]. Exact: sums of ones in float32 are, up to `CHUNK`."""
-    total = None
-    for piece in _pieces(x):
-        ones = torch.ne(piece, 0, out=work[: piece.numel()].view(piece.shape)).sum(1)
-        total = ones if total is None else total + ones
-    assert total is not None
-    return total
+def nonzeros(x: Tensor, flags: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Entries of each row of `x` [m, n], on the host, that are not 0: [m]. `flags` is a buffer."""
+    # Twice as fast as PyTorch's, which counts in int64.
+    rows = (x if x.dtype in (torch.float32, torch.float64) else x.to(torch.float32)).numpy()
+    count = np.zeros(len(rows))
+    for index, row in enumerate(rows):
+        for start in range(0, len(row), len(flags)):
+            part = row[start : start + len(flags)]
+            count[index] += np.count_nonzero(np.not_equal(part, 0, out=flags[: len(part)]))
+    return count
 
 
 def centred_std(x: Tensor, mean: Tensor, work: Tensor) -> Tensor:
@@ -101,5 +127,7 @@ def _scaled(piece: Tensor, scale: Tensor) -> Tensor:
 
 
 def _pieces(x: Tensor) -> tuple[Tensor, ...]:
+    if x.numel() <= CHUNK:
+        return (x,)
     pieces: tuple[Tensor, ...] = x.split(max(1, CHUNK // x.shape[0]), 1)
     return pieces

@@ -18,6 +18,7 @@ from zentracer.torch.batch import is_plain
 from zentracer.torch.optimizers import Watched
 from zentracer.torch.reduce import sum_dtype
 from zentracer.torch.rows import Rows, find_rows, signature_of
+from zentracer.torch.small import LARGEST, SmallStatistics
 from zentracer.torch.statistics import MEASURED, Statistics
 from zentracer.torch.table import Facts, median_of, parameter_table
 from zentracer.torch.transfer import Arriving
@@ -36,7 +37,7 @@ class Sampler:
         self._others = others
         self._exact = exact
         self._rows: Rows | None = None
-        self._statistics: list[Statistics] = []
+        self._statistics: list[Statistics | SmallStatistics] = []
         self._snapshots = True
         self._versions: NDArray[np.int64] | None = None
         self._facts: Facts | None = None
@@ -98,7 +99,13 @@ class Sampler:
         if self._snapshots and not self._exact:
             for device, members in places.items():
                 self._snapshots = self._snapshots and _copy_fits(device, members)
-        self._statistics = [Statistics(members, snapshots=self._snapshots) for members in places.values()]
+        for device, members in places.items():
+            small = [member for member in members if device.type == "cpu" and member[1].numel() <= LARGEST]
+            large = [member for member in members if device.type != "cpu" or member[1].numel() > LARGEST]
+            if small:
+                self._statistics.append(SmallStatistics(small, snapshots=self._snapshots))
+            if large:
+                self._statistics.append(Statistics(large, snapshots=self._snapshots))
         unmeasured = [row for row in rows.rows if not row.measurable]
         if unmeasured:
             one = unmeasured[0]
@@ -121,9 +128,11 @@ class Sampler:
                 update[index] = 1.0 if self._snapshots else np.nan
                 if not self._snapshots:
                     bits |= Status.UNSEEN
-                if gradient is None:
+                if self._watched.has_closure:
+                    bits |= Status.UNSEEN
+                elif gradient is None:
                     bits |= Status(0) if row.status & Status.FROZEN else Status.NO_GRADIENT
-                elif self._watched.has_closure or not is_plain(gradient):
+                elif not is_plain(gradient):
                     bits |= Status.UNSEEN
                 else:
                     has_gradient[index] = True

@@ -18,7 +18,7 @@ MEASURED = (
 )
 """The rows of what `Statistics.after` returns."""
 
-HOST_STACK_LIMIT = 1 << 16
+HOST_STACK_LIMIT = 1 << 19
 DEVICE_STACK_LIMIT = 1 << 20
 
 

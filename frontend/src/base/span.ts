@@ -43,3 +43,8 @@ export function toPixel(step: number, span: Span, px: number): number {
 export function toStep(x: number, span: Span, px: number): number {
   return span.from + (x / px) * width(span);
 }
+
+/** Whether `span` leaves out more of `bounds` than anyone could see. */
+export function isZoomed(span: Span, bounds: Span): boolean {
+  return width(span) < width(bounds) * 0.999;
+}

@@ -32,3 +32,8 @@ export const runFilter = (): string =>
 
 /** The address that opens TensorBoard on this view. */
 export const linkToHere = (): string => withParent((page) => page.location.href, window.location.href);
+
+/** Takes the keyboard where nobody else in the page has it, so that keys work before the first click. */
+export function takeFocus(): void {
+  if (withParent((page) => page.document.activeElement === page.document.body, false)) window.focus();
+}

@@ -3,7 +3,7 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { whole } from "../../base/numbers.ts";
-import { width } from "../../base/span.ts";
+import { isZoomed } from "../../base/span.ts";
 import { CursorBar } from "../../widgets/cursor-bar.tsx";
 import { RunPicker } from "../../widgets/runs.tsx";
 import { Banner, Progress } from "../../widgets/states.tsx";
@@ -150,7 +150,7 @@ function Cursor() {
   const steps = model.steps.answer.value?.value;
   const holes = useComputed(() => holesOf(model.steps.answer.value?.value));
   const [view, bounds, scope] = [picture.view.value, picture.bounds.value, model.scope.value];
-  const zoomed = view && bounds && width(view) < width(bounds) * 0.999;
+  const zoomed = view && bounds && isZoomed(view, bounds);
   const first = steps?.steps[0] ?? 0;
   const last = steps?.steps.at(-1) ?? 0;
   return (

@@ -32,7 +32,7 @@ export function Axis() {
       }}
       data-testid="axis"
     >
-      <span class="what">step</span>
+      {isFree(-APART_PX / 2) && <span class="what">step</span>}
       {stepTicks(view, geo.w).map((step) => {
         const px = x(step);
         const align = px < 20 ? "left" : px > geo.w - 24 ? "right" : "middle";
@@ -90,8 +90,8 @@ export function Overlay() {
           class="cursorline"
           style={{
             transform: `translateX(${Math.round(geo.x + px)}px)`,
-            top: `${HEAD_PX + 18}px`,
-            height: `${geo.y + height + 6 - HEAD_PX - 18}px`,
+            top: `${HEAD_PX + 16}px`,
+            height: `${geo.y + height + 6 - HEAD_PX - 16}px`,
           }}
           data-testid="cursor-line"
         />

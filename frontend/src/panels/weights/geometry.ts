@@ -22,7 +22,7 @@ export interface Geometry {
 
 export const AXIS_PX = 28;
 /** Upper edge of the line above the cells, and of the cells. */
-export const HEAD_PX = 68;
+export const HEAD_PX = 70;
 const TOP_PX = 90;
 
 export function geometry(frame: Frame, slim: boolean): Geometry {

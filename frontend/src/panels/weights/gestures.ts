@@ -42,7 +42,7 @@ export function attachGestures(box: HTMLElement, app: App): () => void {
     const at = inCells(event);
     const view = picture.view.peek();
     if (!at || !view || event.button !== 0) return;
-    event.preventDefault(); // no text selection
+    window.focus(); // the keys go to whatever frame has it
     box.setPointerCapture(event.pointerId);
     (document.activeElement as HTMLElement | null)?.blur?.();
     drag = {

@@ -4,6 +4,7 @@ import { effect, signal } from "@preact/signals";
 import { render as mount } from "preact";
 import tokens from "../../base/tokens.css";
 import { pluginLink } from "../../host/link.ts";
+import { takeFocus } from "../../host/parent.ts";
 import { followTheme } from "../../host/theme.ts";
 import { followVisibility, visible } from "../../host/visible.ts";
 import { loadFonts } from "../../widgets/fonts.ts";
@@ -39,6 +40,7 @@ function start(): void {
   loadFonts(import.meta.url);
   followTheme();
   followVisibility();
+  takeFocus();
 
   const model = createModel(pluginLink("zentracer_weights"));
   const picture = createPicture(model);

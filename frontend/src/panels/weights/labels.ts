@@ -15,6 +15,10 @@ export interface Label {
   readonly right: string;
   readonly x: number;
   readonly y: number;
+  /** Room for the triangle of modules, kept by what stands among them. */
+  readonly indented: boolean;
+  /** What it may cover: up to the next column where another name can stand there. */
+  readonly w: number;
   /** Undefined where it cannot be folded. */
   readonly folded: boolean | undefined;
   /** Level in the tree of names, from 1. */
@@ -39,13 +43,15 @@ export interface Names {
 export interface NameSpace {
   /** Left edge of each level; the last one is of tensors. */
   readonly columns: readonly number[];
+  /** Right edge of everything. */
+  readonly right: number;
   readonly slim: boolean;
 }
 
 const LEFT = 10;
 /** Triangle and the gap behind it. */
 export const GLYPH_PX = 12;
-const GAP_PX = 10;
+const GAP_PX = 7;
 
 /** Columns as wide as their longest name, within `width_px` less what tensors need. */
 export function nameColumns(
@@ -65,7 +71,7 @@ export function nameColumns(
   const columns = [LEFT];
   for (const wide of longest)
     columns.push(columns.at(-1)! + GLYPH_PX + Math.min(most, Math.ceil(wide)) + GAP_PX);
-  return { columns, slim };
+  return { columns, right: width_px - (slim ? 4 : 8), slim };
 }
 
 /**
@@ -130,16 +136,18 @@ export function placeNames(
   return { labels: withRoom(wanted, space), brackets };
 }
 
-type Wanted = Omit<Label, "x" | "level"> & { readonly column: number };
+type Wanted = Omit<Label, "x" | "w" | "indented" | "level"> & { readonly column: number };
 
 /** From top to bottom, those that do not touch the one above them in their column. */
-function withRoom(wanted: Wanted[], { columns }: NameSpace): Label[] {
+function withRoom(wanted: Wanted[], { columns, right }: NameSpace): Label[] {
   const free: number[] = [];
   const labels: Label[] = [];
   for (const { column, ...label } of wanted.sort((a, b) => a.y - b.y || a.column - b.column)) {
     if (label.y < (free[column] ?? Number.NEGATIVE_INFINITY)) continue;
     free[column] = label.y + NAME_PX;
-    labels.push({ ...label, x: columns[Math.min(column, columns.length - 1)]!, level: column + 1 });
+    const x = columns[column]!;
+    const edge = label.right || label.detail ? right : (columns[column + 1] ?? right + 4) - 4;
+    labels.push({ ...label, x, w: edge - x, indented: column < columns.length - 1, level: column + 1 });
   }
   return labels.sort((a, b) => a.first - b.first || a.level - b.level);
 }

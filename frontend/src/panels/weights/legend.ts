@@ -9,6 +9,10 @@ import { type ColourAxis, fraction, fractionAt } from "./limits.ts";
 import { markPixel, type Palette } from "./paint.ts";
 import { formatValue } from "./statistics.ts";
 
+/** Of the face that numbers are written in, and what is left free between two. */
+const CHARACTER_PX = 6.6;
+const APART_PX = 6;
+
 /**
  * Heights, 0 to 1, of `bins` equal bins along the axis: the square root of their share of the fullest one. The first
  * and last collect what lies outside, the first also zeros, whose colour they have; they are cut, and not counted
@@ -46,23 +50,28 @@ function spread(mass: Float64Array, count: number, from: number, to: number): vo
   }
 }
 
-/** Decades, or round values; the ends say that they collect what lies beyond. At most one a `gap` of the bar. */
-export function legendTicks(axis: ColourAxis, column: ColumnInfo, gap: number): LegendTick[] {
-  const ends: LegendTick[] = [
-    { at: 0, text: `≤ ${endText(axis, column, axis.low)}`, align: "left" },
-    { at: 1, text: `≥ ${endText(axis, column, axis.high)}`, align: "right" },
+/** Decades, or round values, with room between them on a bar of `width_px`; the ends say what they collect. */
+export function legendTicks(axis: ColourAxis, column: ColumnInfo, width_px: number): LegendTick[] {
+  const wide = (text: string) => (text.length * CHARACTER_PX + APART_PX) / width_px;
+  const low: LegendTick = { at: 0, text: `≤ ${endText(axis, column, axis.low)}`, align: "left" };
+  const high: LegendTick = { at: 1, text: `≥ ${endText(axis, column, axis.high)}`, align: "right" };
+  const taken: [number, number][] = [
+    [0, wide(low.text)],
+    [1 - wide(high.text), 1],
   ];
-  const between = axis.log ? decades(axis) : linearTicks(axis.low, axis.high, 4);
   const inner: LegendTick[] = [];
+  const between = axis.log ? decades(axis) : linearTicks(axis.low, axis.high, 4);
   // The centre first: of two that touch, the one that means something stays.
-  const order = between.sort((a, b) => Math.abs(a - (axis.centre ?? a)) - Math.abs(b - (axis.centre ?? b)));
-  for (const value of order) {
+  const distance = (value: number) => Math.abs(value - (axis.centre ?? value));
+  for (const value of between.sort((a, b) => distance(a) - distance(b))) {
+    const text = axis.log ? powerOfTen(value) : formatValue(column, value);
     const at = fractionAt(axis, value);
-    const isFree = inner.every((tick) => Math.abs(tick.at - at) >= gap);
-    if (at < gap * 1.4 || at > 1 - gap * 1.4 || !isFree) continue;
-    inner.push({ at, text: axis.log ? powerOfTen(value) : formatValue(column, value), align: "middle" });
+    const [from, to] = [at - wide(text) / 2, at + wide(text) / 2];
+    if (taken.some(([a, b]) => from < b && to > a)) continue;
+    taken.push([from, to]);
+    inner.push({ at, text, align: "middle" });
   }
-  return [ends[0]!, ...inner.sort((a, b) => a.at - b.at), ends[1]!];
+  return [low, ...inner.sort((a, b) => a.at - b.at), high];
 }
 
 function decades(axis: ColourAxis): number[] {
@@ -82,6 +91,7 @@ export function endText(axis: ColourAxis, column: ColumnInfo, at: number): strin
 /** The marks that occur, and always those of which one wants to know that they do not. */
 export function legendKeys(
   distribution: Distribution,
+  axis: ColourAxis,
   ink: Palette,
   folded: boolean,
   slim: boolean,
@@ -94,7 +104,8 @@ export function legendKeys(
   const signs = pinf && ninf ? "±Inf" : ninf ? "−Inf" : "+Inf";
   keys.push({ id: "inf", text: signs, ...cells(pinf + ninf), pixel: mark(MARK.INF) });
   keys.push({ id: "missing", text: "not recorded", ...cells(missing), pixel: mark(MARK.MISSING) });
-  if (zeros) keys.push({ id: "zero", text: "exactly 0", ...cells(zeros), pixel: () => ink.scale[0]! });
+  if (zeros && axis.log)
+    keys.push({ id: "zero", text: "exactly 0", ...cells(zeros), pixel: () => ink.scale[0]! });
   if (folded) {
     const strata = [0.75, 0.6, 0.2].map((at) => ink.scale[Math.floor(at * (ink.scale.length - 1))]!);
     keys.push({

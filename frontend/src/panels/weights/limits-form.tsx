@@ -14,8 +14,8 @@ interface LimitsFormProps {
 export function LimitsForm({ column, close }: LimitsFormProps) {
   const { picture, model, actions } = useApp();
   const now = limitsOf(picture.axis.peek()!);
-  const low = useSignal(String(Number(now.low.toPrecision(3))));
-  const high = useSignal(String(Number(now.high.toPrecision(3))));
+  const low = useSignal(typed(now.low));
+  const high = useSignal(typed(now.high));
   const limits = { low: Number(low.value), high: Number(high.value) };
   const valid = low.value.trim() !== "" && high.value.trim() !== "" && validLimits(column, limits);
   const first = useRef<HTMLInputElement>(null);
@@ -83,4 +83,12 @@ export function validLimits(column: ColumnInfo, limits: Limits): boolean {
   if (!Number.isFinite(low) || !Number.isFinite(high) || low >= high) return false;
   if (column.scale === "log" && low <= 0) return false;
   return column.healthy === null || (low < column.healthy && column.healthy < high);
+}
+
+/** A limit as one would type it: `1e-5`, `0.02`, `3.16e-6`. */
+export function typed(value: number): string {
+  const size = Math.abs(value);
+  const rounded = Number(value.toPrecision(3));
+  if (value === 0 || (size >= 0.01 && size < 1e5)) return String(rounded);
+  return rounded.toExponential().replace("e+", "e");
 }

@@ -52,7 +52,6 @@ export function Names() {
         <Name
           key={label.path}
           label={label}
-          width={geo.x - (geo.slim ? 4 : 8)}
           focusable={label === focusable}
           onFold={actions.toggleFold}
           onFocus={(path) => {
@@ -66,14 +65,12 @@ export function Names() {
 
 interface NameProps {
   readonly label: Label;
-  /** Right edge of what it may cover. */
-  readonly width: number;
   readonly focusable: boolean;
   onFold(path: string): void;
   onFocus(path: string): void;
 }
 
-function Name({ label, width, focusable, onFold, onFocus }: NameProps) {
+function Name({ label, focusable, onFold, onFocus }: NameProps) {
   const { folded } = label;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it handles its keys
@@ -90,13 +87,13 @@ function Name({ label, width, focusable, onFold, onFocus }: NameProps) {
       style={{
         left: `${label.x}px`,
         top: `${label.y}px`,
-        width: `${width - label.x}px`,
+        width: `${label.w}px`,
         height: `${NAME_PX}px`,
       }}
       onClick={folded === undefined ? undefined : () => onFold(label.path)}
       onFocus={() => onFocus(label.path)}
     >
-      {folded === undefined ? <i class="space" /> : <Triangle open={!folded} />}
+      {folded !== undefined ? <Triangle open={!folded} /> : label.indented && <i class="space" />}
       <span class="text">{label.text}</span>
       {label.detail && <span class="detail">{label.detail}</span>}
       {label.right && <span class="right">{withNumbers(label.right)}</span>}

@@ -3,14 +3,13 @@
 import { useComputed } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { bytes, duration, plural, whole } from "../../base/numbers.ts";
+import { isZoomed } from "../../base/span.ts";
 import { BIN_PX, Legend } from "../../widgets/legend.tsx";
 import { useApp } from "./app-context.ts";
 import { HEAD_PX } from "./geometry.ts";
 import { barPlace, histogram, legendKeys, legendTicks } from "./legend.ts";
 import { fractionAt } from "./limits.ts";
 import { definition, endWords } from "./statistics.ts";
-
-const TICK_PX = 48;
 
 export function Scale() {
   const { picture, model, pointer } = useApp();
@@ -43,8 +42,8 @@ export function Scale() {
   );
   const folded = picture.nodes.value.some((node) => !node.leaf);
   const keys = useMemo(
-    () => (cells && ink ? legendKeys(cells.distribution, ink, folded, geo?.slim ?? false) : []),
-    [cells, ink, folded, geo?.slim],
+    () => (cells && axis && ink ? legendKeys(cells.distribution, axis, ink, folded, geo?.slim ?? false) : []),
+    [cells, axis, ink, folded, geo?.slim],
   );
   if (!geo || !axis || !ink || !column || !cells) return null;
   const room = geo.w + geo.values - width > (geo.slim ? 280 : 400);
@@ -55,7 +54,7 @@ export function Scale() {
       ratio={geo.ratio}
       table={ink.scale}
       heights={heights}
-      ticks={legendTicks(axis, column, TICK_PX / width)}
+      ticks={legendTicks(axis, column, width)}
       words={endWords(column)}
       {...(!geo.slim && { caption: reading ? "distribution so far" : definition(column) })}
       hover={hover.value}
@@ -73,7 +72,8 @@ export function Head() {
   const scope = model.scope.value;
   if (!geo || !layout || !scope) return null;
   const toFit = picture.nodes.value.some((node) => node.folded_to_fit);
-  const view = picture.view.value;
+  const [view, bounds] = [picture.view.value, picture.bounds.value];
+  const zoomed = view && bounds && isZoomed(view, bounds);
   return (
     <div class="headline" style={{ top: `${HEAD_PX}px` }}>
       <span data-testid="rows-shown">
@@ -81,8 +81,8 @@ export function Head() {
         in <span class="num">{whole(layout.bands.length)}</span> {layout.bands.length === 1 ? "row" : "rows"}
         {toFit && ", folded to fit"}
       </span>
-      {view && model.choices.value.window && (
-        <span class="window" style={{ left: `${geo.x}px` }} data-testid="window">
+      {zoomed && (
+        <span class="window" style={{ right: `${geo.values || 16}px` }} data-testid="window">
           steps <span class="num">{whole(Math.ceil(view.from))}</span> to{" "}
           <span class="num">{whole(Math.floor(view.to))}</span>
         </span>

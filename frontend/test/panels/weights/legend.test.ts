@@ -71,28 +71,40 @@ test("nothing but zeros, or nothing at all, is drawn as that", () => {
 
 test("ticks stand at decades, the ends say that they collect", () => {
   assert.deepEqual(
-    legendTicks(AXIS, RATIO, 0.1).map((tick) => tick.text),
+    legendTicks(AXIS, RATIO, 380).map((tick) => tick.text),
     ["≤ 1e−5", "1e−4", "1e−3", "1e−2", "≥ 1e−1"],
   );
 });
 
 test("ticks that would touch are left out, the centre last", () => {
-  const wide = legendTicks({ ...AXIS, low: -11, high: 5 }, RATIO, 0.13);
-  assert.ok(wide.some((tick) => tick.text === "1e−3"));
-  const places = wide.filter((tick) => tick.align === "middle").map((tick) => tick.at);
-  for (let k = 1; k < places.length; k++) assert.ok(places[k]! - places[k - 1]! >= 0.13 - 1e-9);
+  for (const [axis, column] of [
+    [{ ...AXIS, low: -11, high: 5 }, RATIO],
+    [colourAxis(COSINE, { p1: -0.6, p50: 0, p99: 0.6 }, null), COSINE],
+  ] as const)
+    for (const width of [120, 300, 380]) {
+      const ticks = legendTicks(axis, column, width);
+      if (axis.log && width >= 300) assert.ok(ticks.some((tick) => tick.text === "1e−3"));
+      let free = 0;
+      for (const { at, text, align } of ticks) {
+        const wide = text.length * 6.6;
+        const left = at * width - (align === "left" ? 0 : align === "right" ? wide : wide / 2);
+        assert.ok(left >= free, `${text} at ${width} px`);
+        free = left + wide;
+      }
+    }
 });
 
 test("an end between decades is written as the statistic is", () => {
-  const ticks = legendTicks({ ...AXIS, low: -5.5, high: -0.5 }, RATIO, 0.1);
+  const ticks = legendTicks({ ...AXIS, low: -5.5, high: -0.5 }, RATIO, 380);
   assert.equal(ticks[0]!.text, "≤ 3.16e−6");
-  const plain = legendTicks(colourAxis(COSINE, { p1: -0.9, p50: 0, p99: 0.9 }, null), COSINE, 0.1);
+  const plain = legendTicks(colourAxis(COSINE, { p1: -0.9, p50: 0, p99: 0.9 }, null), COSINE, 380);
   assert.equal(plain[0]!.text, "≤ −1.000");
 });
 
 test("marks have exact counts; those that matter are there at 0 too", () => {
   const keys = legendKeys(
     distribution({ nan: 327, pinf: 69, ninf: 1, missing: 1, zeros: 12_400 }),
+    AXIS,
     INK,
     true,
     false,
@@ -108,10 +120,17 @@ test("marks have exact counts; those that matter are there at 0 too", () => {
     ],
   );
   assert.deepEqual(
-    legendKeys(distribution({ ninf: 2 }), INK, false, false).map((key) => `${key.text} ${key.count}`),
+    legendKeys(distribution({ ninf: 2 }), AXIS, INK, false, false).map((key) => `${key.text} ${key.count}`),
     ["NaN 0", "−Inf 2", "not recorded 0"],
   );
-  assert.ok(legendKeys(distribution(), INK, true, true).every((key) => key.count === undefined));
+  assert.ok(legendKeys(distribution(), AXIS, INK, true, true).every((key) => key.count === undefined));
+});
+
+test("on a plain scale 0 has a colour of its own, and needs no key", () => {
+  const plain = colourAxis(COSINE, { p1: -0.9, p50: 0, p99: 0.9 }, null);
+  assert.ok(
+    !legendKeys(distribution({ zeros: 3 }), plain, INK, false, false).some((key) => key.id === "zero"),
+  );
 });
 
 test("the hovered value has a place on the bar, also beyond its ends", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ColumnInfo } from "../../../src/panels/weights/contract.ts";
 import { colourAxis, fraction, limitsOf } from "../../../src/panels/weights/limits.ts";
-import { validLimits } from "../../../src/panels/weights/limits-form.tsx";
+import { typed, validLimits } from "../../../src/panels/weights/limits-form.tsx";
 import { between, seeded } from "../../random.ts";
 
 export const RATIO: ColumnInfo = {
@@ -103,4 +103,19 @@ test("limits that cannot be drawn are not valid", () => {
   assert.ok(!validLimits(NORM, { low: 2, high: 1 }));
   assert.ok(!validLimits(NORM, { low: Number.NaN, high: 1 }));
   assert.ok(validLimits(MEAN, { low: -1, high: 0 }));
+});
+
+test("a limit is offered as one would type it, and read back as what it was", () => {
+  for (const [value, text] of [
+    [1e-5, "1e-5"],
+    [3.16227766e-6, "3.16e-6"],
+    [0.1, "0.1"],
+    [31.6227766, "31.6"],
+    [1e6, "1e6"],
+    [-0.02, "-0.02"],
+    [0, "0"],
+  ] as const) {
+    assert.equal(typed(value), text);
+    assert.ok(Math.abs(Number(text) - value) <= Math.abs(value) * 0.005);
+  }
 });

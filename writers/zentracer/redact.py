@@ -10,7 +10,7 @@ _SECRET = re.compile(r"(key|token|secret|password|passwd|passphrase|pwd|credenti
 _PARTS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s@]+@")
 # name=value and "name": "value" inside an argument, as in hydra overrides, query strings and JSON.
-_PAIR = re.compile(r"""([A-Za-z_][\w.-]*)(["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s&,;}\]"']+)""")
+_PAIR = re.compile(r"""([A-Za-z_][\w.-]*)(["']?\s*(?:=|:(?!//))\s*)("[^"]*"|'[^']*'|[^\s&,;}\]"']+)""")
 _HEADER = re.compile(r"\b(Bearer|Basic)\s+\S+", re.IGNORECASE)
 
 

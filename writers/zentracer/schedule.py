@@ -104,11 +104,11 @@ class Schedule:
         if gain <= 0.0:
             self._planned = LONGEST_INTERVAL
             return since >= LONGEST_INTERVAL
-        spacing = self._stretch * self._sample_s / gain
+        spacing = self._stretch * max(1.0, self._sample_s / gain)
         debt = self._spent_s - self._budget * self._elapsed_s
         unpaid = debt + self._factor * self._sample_s
         self._planned = min(LONGEST_INTERVAL, max(spacing, since + unpaid / gain))
-        return since >= LONGEST_INTERVAL or (unpaid <= 0.0 and since >= self._factor * spacing)
+        return since >= LONGEST_INTERVAL or (unpaid <= 0.0 and since >= int(self._factor * spacing))
 
 
 def _blend(past: float, new: float) -> float:

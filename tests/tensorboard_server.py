@@ -81,8 +81,12 @@ class Answer:
 
 
 @contextmanager
-def tensorboard(mode: str, *flags: str, env: dict[str, str] | None = None, prefix: str = "") -> Iterator[Server]:
-    """A TensorBoard started with `flags` on a free port, ready to answer.
+def tensorboard(
+    mode: str, *flags: str, env: dict[str, str] | None = None, prefix: str = "", ready: str = "data/plugins_listing"
+) -> Iterator[Server]:
+    """A TensorBoard started with `flags` on a free port. It is ready when it answers the path `ready`.
+
+    `prefix` is its `--path_prefix`, below which all paths of the server are.
 
     Raises:
         RuntimeError: it ended, or did not answer in time; the message holds what it printed.
@@ -100,7 +104,7 @@ def tensorboard(mode: str, *flags: str, env: dict[str, str] | None = None, prefi
             )
         server = Server(port, process, log, prefix)
         try:
-            _wait_until_ready(server)
+            _wait_until_ready(server, ready)
             yield server
         finally:
             _stop(process)
@@ -121,13 +125,13 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait_until_ready(server: Server) -> None:
+def _wait_until_ready(server: Server, path: str) -> None:
     end = time.monotonic() + _READY_S
     while time.monotonic() < end:
         if server.process.poll() is not None:
             raise RuntimeError(f"TensorBoard ended with {server.process.returncode}:\n{server.log}")
         try:
-            if server.get("data/plugins_listing").status == 200:
+            if server.get(path).status == 200:
                 return
         except OSError:
             pass

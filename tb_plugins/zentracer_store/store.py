@@ -120,11 +120,12 @@ class Store:
         """Look once for new files and records, and read until all that is there is read. Says if there was anything."""
         with self._looking:
             changed = self._walk()
-            waiting = self._changed_files()
+            waiting, first = self._changed_files(), None
             while waiting:
-                file = next((file for file in waiting if file.found.trial == self._wanted), waiting[-1])
-                waiting.remove(file)
-                changed = self._read(file) or changed
+                if first != self._wanted:
+                    first = self._wanted
+                    waiting.sort(key=lambda file: file.found.trial == first)
+                changed = self._read(waiting.pop()) or changed
             self._rate.rest()
             return changed
 

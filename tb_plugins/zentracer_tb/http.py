@@ -8,13 +8,17 @@ import math
 import struct
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from werkzeug import Request, Response
+from werkzeug.datastructures import Headers
 
 from zentracer_store import QueryError
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
 
 YEAR_S = 365 * 24 * 3600
 _ALIGNMENT = 8
@@ -67,19 +71,23 @@ def route(handler: Handler) -> App:
 
 def json_answer(request: Request, content: Mapping[str, Any], etag: str) -> Response:
     """`content` as JSON; nothing but the tag where the client has it already."""
-    return _tagged(request, etag) or _response(json.dumps(content, allow_nan=False), "application/json", etag=etag)
+    return unchanged(request, etag) or _response(json.dumps(content, allow_nan=False), "application/json", etag=etag)
 
 
 def binary_answer(
     request: Request, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], etag: str
 ) -> Response:
     """`header` and arrays as one block of bytes, see `pack`."""
-    return _tagged(request, etag) or _response(pack(header, arrays), "application/octet-stream", etag=etag)
+    return unchanged(request, etag) or _response(pack(header, arrays), "application/octet-stream", etag=etag)
 
 
 def unchanged(request: Request, etag: str) -> Response | None:
-    """The answer 304 where the client's copy is the present one, before anything is computed."""
-    return _tagged(request, etag)
+    """The answer 304 where the client's copy is the present one."""
+    if not request.if_none_match.contains(etag):
+        return None
+    response = _Unchanged(status=304)
+    response.set_etag(etag)
+    return response
 
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -102,6 +110,18 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
     text = json.dumps({**header, "arrays": listed}, allow_nan=False).encode()
     text += b" " * (-(4 + len(text)) % _ALIGNMENT)
     return b"".join([struct.pack("<I", len(text)), text, *parts])
+
+
+class _Unchanged(Response):
+    """A 304. Werkzeug takes the type from an answer without content, TensorBoard warns of any answer without one."""
+
+    def get_wsgi_headers(self, environ: WSGIEnvironment) -> Headers:
+        """The headers as they are sent."""
+        headers = super().get_wsgi_headers(environ)
+        headers["Content-Type"] = "application/octet-stream"
+        headers["X-Content-Type-Options"] = "nosniff"
+        headers["Cache-Control"] = "no-cache"
+        return headers
 
 
 def static_answer(request: Request, folder: Path, name: str) -> Response:
@@ -167,20 +187,12 @@ def jsonable(value: float | None) -> float | str | None:
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def _tagged(request: Request, etag: str) -> Response | None:
-    if request.if_none_match.contains(etag):
-        return _response(b"", None, code=304, etag=etag)
-    return None
-
-
 def _error(code: int, sentence: str) -> Response:
     return _response(json.dumps({"error": sentence}), "application/json", code=code)
 
 
-def _response(content: bytes | str, content_type: str | None, *, code: int = 200, etag: str | None = None) -> Response:
+def _response(content: bytes | str, content_type: str, *, code: int = 200, etag: str | None = None) -> Response:
     response = Response(content, status=code, content_type=content_type)
-    if content_type is None:
-        del response.headers["Content-Type"]
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Cache-Control"] = "no-cache"
     if etag is not None:

@@ -69,10 +69,12 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
 
     def _entry(self) -> str:
         try:
-            name = json.loads((self._static / "manifest.json").read_text())[ENTRY]
-        except (OSError, ValueError, KeyError):
-            return "/not_built.js"
-        return f"/static/{name}"
+            manifest = json.loads((self._static / "manifest.json").read_text())
+        except (OSError, ValueError):
+            manifest = None
+        name = manifest.get(ENTRY) if isinstance(manifest, dict) else None
+        built = isinstance(name, str) and (self._static / name).is_file()
+        return f"/static/{name}" if built else "/not_built.js"
 
     def _runs(self, request: Request) -> Response:
         self._store.ask()

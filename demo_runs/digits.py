@@ -59,7 +59,7 @@ def digits() -> tuple[Tensor, Tensor]:
     return images[order], torch.tensor(data.target)[order]
 
 
-def train(variant: str, logdir: Path, steps: int) -> None:
+def train(variant: str, logdir: Path, *, steps: int, every: int) -> None:
     """Train for `steps` updates of 32 images, the rate rising and falling once, and leave a run."""
     torch.manual_seed(0)
     images, labels = digits()
@@ -71,7 +71,7 @@ def train(variant: str, logdir: Path, steps: int) -> None:
     )
     progress = Progress(f"digits/{variant}", steps)
 
-    tracer = zt.watch(model, optimizer, logdir=logdir)
+    tracer = zt.watch(model, optimizer, logdir=logdir, every=every)
     for step in range(steps):
         batch = torch.randint(held_out, len(images), (32,))
         loss = cross_entropy(model(images[batch]), labels[batch])
@@ -94,9 +94,11 @@ def main() -> None:
     parser.add_argument("variant", choices=LEARNING_RATES)
     parser.add_argument("--logdir", type=Path, help="where the run goes (default: runs/digits/VARIANT)")
     parser.add_argument("--steps", type=int, default=2000)
+    # By default the tracer keeps to 2 % of the time, which for steps as short as these is a sample in some hundred.
+    parser.add_argument("--every", type=int, default=5, help="record every so many steps (default: 5)")
     args = parser.parse_args()
     torch.set_num_threads(1)  # as deterministic as it gets, and another run may train beside this one
-    train(args.variant, args.logdir or Path("runs/digits", args.variant), args.steps)
+    train(args.variant, args.logdir or Path("runs/digits", args.variant), steps=args.steps, every=args.every)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def library_text(size: int = 1_000_000) -> Tensor:
     return torch.frombuffer(text, dtype=torch.uint8)[:size].long().clamp(max=CHARACTERS - 1)
 
 
-def train(variant: str, logdir: Path, steps: int) -> None:
+def train(variant: str, logdir: Path, *, steps: int, every: int) -> None:
     """Train for `steps` updates of 12 x 64 characters and leave a run."""
     torch.manual_seed(0)
     text = library_text()
@@ -88,7 +88,7 @@ def train(variant: str, logdir: Path, steps: int) -> None:
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=2e-3, total_steps=steps)
     progress = Progress(f"text/{variant}", steps)
 
-    tracer = zt.watch(model, optimizer, logdir=logdir)
+    tracer = zt.watch(model, optimizer, logdir=logdir, every=every)
     for step in range(steps):
         starts = torch.randint(len(text) - CONTEXT, (BATCH, 1))
         batch = text[starts + torch.arange(CONTEXT + 1)]
@@ -109,9 +109,11 @@ def main() -> None:
     parser.add_argument("variant", choices=VARIANTS)
     parser.add_argument("--logdir", type=Path, help="where the run goes (default: runs/text/VARIANT)")
     parser.add_argument("--steps", type=int, default=2000)
+    # By default the tracer keeps to 2 % of the time, which for steps as short as these is a sample in some hundred.
+    parser.add_argument("--every", type=int, default=5, help="record every so many steps (default: 5)")
     args = parser.parse_args()
     torch.set_num_threads(1)  # as deterministic as it gets, and another run may train beside this one
-    train(args.variant, args.logdir or Path("runs/text", args.variant), args.steps)
+    train(args.variant, args.logdir or Path("runs/text", args.variant), steps=args.steps, every=args.every)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Python with `args`; its standard input stays open until `stop`, which also ends it with SIGTERM where `kill`. */
+/** Python with `args`. `stop` closes its standard input and, where `kill`, sends SIGTERM. */
 function python(args: readonly string[], kill: boolean) {
   const child = spawn(PYTHON, args, { cwd: ROOT, stdio: ["pipe", "pipe", "pipe"] });
   const output = { text: "" };
@@ -27,7 +27,7 @@ function python(args: readonly string[], kill: boolean) {
       output.text += text;
     });
   const closed = once(child, "close");
-  const atExit = () => child.kill("SIGKILL");
+  const atExit = () => kill && child.kill("SIGKILL");
   process.once("exit", atExit);
   const stop = async () => {
     child.stdin.end();

@@ -23,12 +23,11 @@ export interface View {
 }
 
 export class Tab {
-  /** What the browser's console told as errors, TensorBoard's page included. */
-  readonly errors: string[] = [];
-
   private constructor(
     readonly page: Page,
     public frame: Frame,
+    /** What the browser's console told as errors, TensorBoard's page included. */
+    readonly errors: readonly string[],
   ) {}
 
   static async open(browser: Browser, address: string, look: Look = {}): Promise<Tab> {
@@ -61,9 +60,7 @@ export class Tab {
     });
     page.on("pageerror", (error) => errors.push(String(error)));
     await go();
-    const tab = new Tab(page, await weightsFrame(page));
-    Object.assign(tab, { errors });
-    return tab;
+    return new Tab(page, await weightsFrame(page), errors);
   }
 
   async close(): Promise<void> {

@@ -34,7 +34,7 @@ def test_every_run_leaves_event_files_of_ours(quick, name):
 
 @pytest.mark.parametrize("name", demo.RUNS)
 def test_progress_ends_at_the_last_step(quick, name):
-    steps = demo.RUNS[name][1]
+    steps = demo.RUNS[name]
     assert re.search(rf"^{name} +step {steps} of {steps} ", quick[1], flags=re.MULTILINE)
 
 
@@ -58,7 +58,7 @@ def test_a_finished_run_is_not_trained_again(quick):
 def test_a_failing_training_ends_the_demo_with_its_name(tmp_path, monkeypatch):
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs/digits").write_text("a file where a directory should be")
-    monkeypatch.setattr(demo, "RUNS", {"digits/healthy": (5, 5)})
+    monkeypatch.setattr(demo, "RUNS", {"digits/healthy": 5})
     with pytest.raises(SystemExit, match="Training digits/healthy ended with exit status 1; its message is above."):
         demo.train_all(tmp_path / "runs", quick=True)
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import deque
 from math import isfinite
 from statistics import median
+from typing import Literal
+
+Verdict = Literal["", "abnormal", "not finite"]
 
 REMEMBERED = 32
 FEWEST = 8
@@ -18,17 +21,17 @@ class Alarm:
         self._losses: deque[float] = deque(maxlen=REMEMBERED)
         self._norms: deque[float] = deque(maxlen=REMEMBERED)
 
-    def rings(self, loss: float | None, gradient_norm: float | None) -> bool:
-        """Whether this step is abnormal; `None` is what was not measured. The step joins those to compare with."""
-        by_loss = _abnormal(loss, self._losses)
-        return _abnormal(gradient_norm, self._norms) or by_loss
+    def judge(self, loss: float | None, gradient_norm: float | None) -> Verdict:
+        """What is wrong with this step; `None` is what was not measured. The step joins those to compare with."""
+        verdicts = {_judge(loss, self._losses), _judge(gradient_norm, self._norms)}
+        return next((verdict for verdict in ("not finite", "abnormal") if verdict in verdicts), "")
 
 
-def _abnormal(value: float | None, past: deque[float]) -> bool:
+def _judge(value: float | None, past: deque[float]) -> Verdict:
     if value is None:
-        return False
+        return ""
     if not isfinite(value):
-        return True
+        return "not finite"
     usual = median(past) if len(past) >= FEWEST else 0.0
     past.append(value)
-    return value > FACTOR * usual > 0.0
+    return "abnormal" if value > FACTOR * usual > 0.0 else ""

@@ -10,7 +10,7 @@ from math import nan
 from typing import Any, Protocol
 
 import zentracer_schema as schema
-from zentracer.alarm import Alarm
+from zentracer.alarm import Alarm, Verdict
 from zentracer.ledger import Entry, Key
 
 LOSSES: tuple[Key, ...] = (("train", "loss"), (None, "loss"))
@@ -52,7 +52,7 @@ class Reading:
     spec: schema.TableSpec | None
     row: tuple[float, ...]
     metrics: dict[str, float]
-    abnormal: bool
+    trouble: Verdict
     found_inf: bool
 
 
@@ -85,14 +85,14 @@ class PulseReader:
             for (split, name), number in zip(entry.values, of_metrics, strict=True)
         }
         if entry.pulse is None:
-            return Reading(entry.step, entry.wall_time, None, (), metrics, False, False)
+            return Reading(entry.step, entry.wall_time, None, (), metrics, "", False)
         loss, before, norm, found_inf, *_ = of_pulse
-        abnormal = self._alarm.rings(
+        trouble = self._alarm.judge(
             loss if _loss(entry) is not None else None, norm if entry.pulse.gradient_norm is not None else None
         )
         row = (float(entry.step), loss, before, norm, *of_pulse[3:5], entry.pulse.step_seconds, *of_pulse[5:])
         spec = pulse_spec(self._scope, tuple(entry.pulse.learning_rates))
-        return Reading(entry.step, entry.wall_time, spec, row, metrics, abnormal, found_inf > 0)
+        return Reading(entry.step, entry.wall_time, spec, row, metrics, trouble, found_inf > 0)
 
 
 @lru_cache(maxsize=64)

@@ -34,7 +34,7 @@ class Schedule:
         self._last = -1
         self._sampled = False
         self._forced = 0
-        self._forced_once = False
+        self._forced_by: set[str] = set()
         self._stretch = 1
         self._planned = float(every or 1)
         self._step_s = 0.0
@@ -82,13 +82,13 @@ class Schedule:
         else:
             self._plain_s = _blend(cost_s if self._plain_s is None else self._plain_s, cost_s)
 
-    def force(self) -> None:
-        """Sample the next steps, something is wrong. Without effect while an earlier force is not paid off."""
-        if self._every is not None or self._budget == 0.0 or self._forced:
+    def force(self, why: str) -> None:
+        """Sample the next steps, something is wrong: for each reason once, and again when that is paid off."""
+        if self._every is not None or self._budget == 0.0 or self._asked < FIRST_STEPS:
             return
-        if self._forced_once and self._spent_s > self._budget * self._elapsed_s:
+        if why in self._forced_by and self._spent_s > self._budget * self._elapsed_s:
             return
-        self._forced_once = True
+        self._forced_by.add(why)
         self._forced = FORCED_STEPS
 
     def _due_by_budget(self) -> bool:

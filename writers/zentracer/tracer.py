@@ -202,7 +202,7 @@ class Tracer:
                 "give a count that grows over the whole run.",
             )
         self._step = step
-        self._release(before=step)
+        self._release(other_than=step)
 
     def hold(self, owner: str, job: Job, size_bytes: int) -> None:
         """Keep a sample of `owner` until its step is over: of several updates in a step the last is recorded."""
@@ -271,10 +271,10 @@ class Tracer:
         if "epoch" in values and isinstance(values["epoch"], int | float):
             self._epoch = float(values["epoch"])
 
-    def _release(self, before: int | None = None) -> None:
-        """Hand over the samples that are held, of steps before `before` only."""
+    def _release(self, other_than: int | None = None) -> None:
+        """Hand over the samples that are held, but for those of the step `other_than`."""
         for owner, (step, job, size_bytes) in list(self._held.items()):
-            if before is not None and step >= before:
+            if step == other_than:
                 continue
             del self._held[owner]
             if self._grows(owner, step):
@@ -295,8 +295,8 @@ class Tracer:
     def _emit(self, *, wait: bool = False) -> None:
         for reading in self._reader.read(wait=wait):
             self._skipped += reading.found_inf
-            if reading.abnormal:
-                self._schedule.force()
+            if reading.trouble:
+                self._schedule.force(reading.trouble)
             write_metrics = bool(reading.metrics) and self._grows("metrics", reading.step)
             self._put(partial(_reading_job, self.place.scope, reading, write_metrics))
 

@@ -1,5 +1,6 @@
 """When full samples are taken, and what that may cost."""
 
+import itertools
 import random
 
 import pytest
@@ -67,13 +68,13 @@ def test_the_budget_is_also_used(cost, seed):
 
 def test_a_slow_step_gets_at_least_one_sample_in_a_thousand():
     sampled = run(Schedule(budget=0.001), 5000, sample_s=1.0, plain_s=0.01)
-    gaps = [b - a for a, b in zip(sampled, sampled[1:], strict=False)]
+    gaps = [b - a for a, b in itertools.pairwise(sampled)]
     assert max(gaps) <= LONGEST_INTERVAL
 
 
 def test_intervals_vary_so_that_no_period_is_aliased():
     sampled = run(Schedule(budget=0.02, seed=1), 5000, sample_s=0.02)
-    gaps = {b - a for a, b in zip(sampled[200:], sampled[201:], strict=False)}
+    gaps = {b - a for a, b in itertools.pairwise(sampled)}
     assert len(gaps) >= 4
 
 
@@ -97,7 +98,7 @@ def test_a_pause_is_no_credit():
 def test_trouble_forces_samples_on_the_next_steps():
     schedule = Schedule(budget=0.02, seed=0)
     run(schedule, 100, sample_s=0.05)
-    schedule.force()
+    schedule.force("abnormal")
     assert run(schedule, 3, start=100, sample_s=0.05) == [100, 101, 102]
 
 
@@ -111,19 +112,30 @@ def test_trouble_without_end_stays_within_the_budget(seed):
         due = schedule.due(step)
         sampled += due
         schedule.account(0.1, cost if due else 0.0)
-        schedule.force()
+        schedule.force("abnormal")
     assert sampled * cost <= 0.02 * steps * 0.1 + (FIRST_STEPS + 2 * FORCED_STEPS) * cost
+
+
+def test_another_trouble_is_sampled_even_while_the_first_is_not_paid_off():
+    schedule = Schedule(budget=1e-5, seed=0)
+    run(schedule, 30)
+    schedule.force("abnormal")
+    assert run(schedule, 10, start=30) == [30, 31, 32]
+    schedule.force("abnormal")
+    assert run(schedule, 10, start=40) == []
+    schedule.force("not finite")
+    assert run(schedule, 10, start=50) == [50, 51, 52]
 
 
 def test_trouble_does_not_change_a_fixed_spacing():
     schedule = Schedule(every=10)
-    schedule.force()
+    schedule.force("abnormal")
     assert run(schedule, 30) == [0, 10, 20]
 
 
 def test_a_budget_of_nothing_takes_no_samples():
     schedule = Schedule(budget=0.0)
-    schedule.force()
+    schedule.force("abnormal")
     assert run(schedule, 100) == []
 
 
@@ -131,7 +143,7 @@ def test_a_budget_of_nothing_takes_no_samples():
 def test_intervals_double_while_the_writer_is_crowded_and_shrink_after(options):
     schedule = Schedule(**options)
     sampled = run(schedule, 2000, crowded=lambda step: step < 500, sample_s=1e-6)
-    gaps = [b - a for a, b in zip(sampled, sampled[1:], strict=False)]
+    gaps = [b - a for a, b in itertools.pairwise(sampled)]
     assert max(gaps) <= 1.25 * LARGEST_STRETCH
     assert len([step for step in sampled if step < 500]) < 30
     assert len([step for step in sampled if step >= 1000]) == 1000

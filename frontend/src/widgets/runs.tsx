@@ -1,10 +1,10 @@
 /** The run picker: runs by folder, one of them chosen, each with its state as glyph and word. */
 
+import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { plural, whole } from "../base/numbers.ts";
 import { Filter } from "./filter.tsx";
 import { Icon, Triangle } from "./icons.tsx";
-import { withNumbers } from "./with-numbers.tsx";
 
 export type Glyph = "live" | "ended" | "nan" | "waiting" | "reading" | "error";
 
@@ -16,26 +16,16 @@ export interface PickerRun {
   readonly right: string;
 }
 
-export interface PickerOddity {
-  readonly run: string;
-  readonly text: string;
-  /** Where: file and offset. */
-  readonly where: string;
-}
-
 interface Props {
   readonly runs: readonly PickerRun[];
   readonly chosen: string | null;
-  readonly facts: readonly (readonly [string, string])[];
-  /** Newest first. */
-  readonly oddities: readonly PickerOddity[];
+  /** Under the list. */
+  readonly children?: ComponentChildren;
   onChoose(name: string): void;
   onFold(): void;
 }
 
-const SHOWN_ODDITIES = 3;
-
-export function RunPicker({ runs, chosen, facts, oddities, onChoose, onFold }: Props) {
+export function RunPicker({ runs, chosen, onChoose, onFold, children }: Props) {
   const [text, setText] = useState("");
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const list = useRef<HTMLDivElement>(null);
@@ -126,8 +116,7 @@ export function RunPicker({ runs, chosen, facts, oddities, onChoose, onFold }: P
         ))}
         {text && !matching.length && <p class="quiet none">No run matches.</p>}
       </div>
-      {facts.length > 0 && chosen !== null && <Facts title={chosen} facts={facts} />}
-      {oddities.length > 0 && <Oddities oddities={oddities} />}
+      {children}
     </aside>
   );
 }
@@ -163,49 +152,6 @@ function Run({ run, label, indented, chosen, focusable, onChoose }: RunProps) {
       </span>
       <span class="num">{run.right}</span>
     </button>
-  );
-}
-
-function Facts({ title, facts }: { title: string; facts: Props["facts"] }) {
-  return (
-    <section class="facts" aria-label="Facts of the run" data-testid="run-facts">
-      <h2 title={title}>{title}</h2>
-      <dl>
-        {facts.map(([name, value]) => (
-          <>
-            <dt>{name}</dt>
-            <dd>{withNumbers(value)}</dd>
-          </>
-        ))}
-      </dl>
-    </section>
-  );
-}
-
-function Oddities({ oddities }: { oddities: readonly PickerOddity[] }) {
-  const [all, setAll] = useState(false);
-  const shown = all ? oddities : oddities.slice(0, SHOWN_ODDITIES);
-  return (
-    <section class="odd" aria-label="Oddities" data-testid="oddities">
-      <h2>
-        <Icon name="warn" />
-        Oddities <span class="num">{oddities.length}</span>
-      </h2>
-      <ul>
-        {shown.map((oddity) => (
-          <li key={`${oddity.where} ${oddity.text}`} title={oddity.where}>
-            {oddity.run && <u>{oddity.run}</u>}
-            {oddity.run && ": "}
-            {withNumbers(oddity.text)}
-          </li>
-        ))}
-      </ul>
-      {oddities.length > SHOWN_ODDITIES && (
-        <button type="button" class="more" onClick={() => setAll(!all)}>
-          {all ? "Fewer" : `${whole(oddities.length - SHOWN_ODDITIES)} more`}
-        </button>
-      )}
-    </section>
   );
 }
 

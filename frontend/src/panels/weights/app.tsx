@@ -26,7 +26,7 @@ export function Frame() {
   const progress = model.runs.value?.progress;
   const phase = phaseOf(app);
   useEffect(() => aside?.attachKeys(app), [app, aside]);
-  useSignalEffect(() => signalPhase(phaseOf(app).is, model.away.value !== null));
+  useSignalEffect(() => signalPhase(phaseOf(app).is, model.away.value !== null, app.aside.value !== null));
   const close = () => {
     sidebar.value = false;
   };
@@ -116,7 +116,8 @@ function Connection() {
 }
 
 function Runs() {
-  const { model, picture, actions, sidebar } = useApp();
+  const { model, picture, actions, sidebar, aside } = useApp();
+  const Details = aside.value?.RunDetails;
   const answer = model.runs.value;
   const runs = (answer?.runs ?? []).map((run) => ({
     name: run.name,
@@ -127,8 +128,6 @@ function Runs() {
     <RunPicker
       runs={runs}
       chosen={model.choices.value.run}
-      facts={model.scope.value?.facts ?? []}
-      oddities={[...(answer?.oddities ?? [])].sort((a, b) => b.wall - a.wall).map(told)}
       onChoose={(name) => {
         actions.chooseRun(name);
         if (picture.slim.peek()) sidebar.value = false;
@@ -136,7 +135,15 @@ function Runs() {
       onFold={() => {
         sidebar.value = false;
       }}
-    />
+    >
+      {Details && (
+        <Details
+          run={model.choices.value.run ?? ""}
+          facts={model.scope.value?.facts ?? []}
+          oddities={[...(answer?.oddities ?? [])].sort((a, b) => b.wall - a.wall).map(told)}
+        />
+      )}
+    </RunPicker>
   );
 }
 

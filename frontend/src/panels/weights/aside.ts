@@ -2,6 +2,7 @@
 
 import style from "./aside.css";
 
+export { RunDetails } from "../../widgets/run-details.tsx";
 export { Cross } from "./cross.tsx";
 export { attachGestures } from "./gestures.ts";
 export { Help } from "./help.tsx";

@@ -3,7 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { SCALE_SIZE } from "../../base/colour.ts";
 import { theme } from "../../host/theme.ts";
-import { createRaster, paint, palette } from "./paint.ts";
+import { createRaster, paint, palette, STRATA } from "./paint.ts";
 
 const WIDTH = 652;
 const HEIGHT = 184;
@@ -26,7 +26,7 @@ export function Example() {
           codes: exampleCodes(bands.length),
           cells: CELLS,
           edges: Float64Array.from({ length: CELLS + 1 }, (_, k) => k),
-          strata: Int32Array.from({ length: bands.length * 3 }, (_, k) => Math.floor(k / 3)),
+          strata: Int32Array.from({ length: bands.length * STRATA }, (_, k) => Math.floor(k / STRATA)),
         },
       ],
       bands,

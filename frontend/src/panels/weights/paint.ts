@@ -66,17 +66,68 @@ export interface Coded {
   readonly codes: Uint16Array;
   readonly cells: number;
   readonly edges: Float64Array;
-  /** [nodes * 3] rows: largest, median, smallest; all three the same for a leaf. */
+  /** [nodes * 4] rows: largest, median, smallest, and what stands for all three; the same row for a leaf. */
   readonly strata: Int32Array;
 }
 
-export function strataOf(cells: Pick<Cells, "nodes" | "rows">): Int32Array {
-  const at = { largest: [0], median: [1], smallest: [2], value: [0, 1, 2], fold: [] } as const;
-  const strata = new Int32Array(cells.nodes.length * 3).fill(-1);
+export const STRATA = 4;
+const TELLING = 3;
+
+/**
+ * Codes as the picture needs them, made once an answer: NaN or Inf in any tensor of a folded node rises to its top
+ * stratum, and each folded node gets a row that stands for all where there is no height for strata.
+ */
+export function pictureCodes(
+  cells: Pick<Cells, "nodes" | "rows" | "edges">,
+  codes: Uint16Array,
+  reach: number,
+): Coded {
+  const width = cells.edges.length - 1;
+  const slots = { largest: [0], median: [1], smallest: [2], value: [0, 1, 2, TELLING], fold: [] } as const;
+  const strata = new Int32Array(cells.nodes.length * STRATA).fill(-1);
   cells.rows.forEach(({ node, stratum }, row) => {
-    for (const slot of at[stratum]) strata[node * 3 + slot] = row;
+    for (const slot of slots[stratum]) strata[node * STRATA + slot] = row;
   });
-  return strata;
+  const folded = cells.nodes.filter((node) => !node.leaf).length;
+  const all = new Uint16Array(codes.length + folded * width);
+  all.set(codes);
+  let row = cells.rows.length;
+  cells.nodes.forEach((node, index) => {
+    if (node.leaf) return;
+    const [top, middle, bottom] = strata.subarray(index * STRATA, index * STRATA + TELLING);
+    combine(all, top! * width, middle! * width, bottom! * width, row * width, width, reach);
+    strata[index * STRATA + TELLING] = row++;
+  });
+  return { codes: all, cells: width, edges: cells.edges, strata };
+}
+
+/**
+ * Too low for strata: a mark, else the median, or the end that lies far from it. An average would hide the one bad
+ * tensor.
+ */
+function combine(
+  codes: Uint16Array,
+  top: number,
+  middle: number,
+  bottom: number,
+  out: number,
+  width: number,
+  reach: number,
+): void {
+  for (let k = 0; k < width; k++) {
+    const m = codes[middle + k]!;
+    const b = codes[bottom + k]!;
+    let t = codes[top + k]!;
+    if (m >= MARK.INF && m > t) t = m;
+    if (b >= MARK.INF && b > t) t = b;
+    codes[top + k] = t;
+    if (t < SCALE_SIZE) {
+      const above = t - m;
+      const below = b < SCALE_SIZE ? m - b : 0;
+      if (!(above > reach && above >= below)) t = below > reach ? b : m;
+    }
+    codes[out + k] = t;
+  }
 }
 
 /** What of a picture is painted where; x in device px, y and h in CSS px. */
@@ -100,10 +151,13 @@ export interface Raster {
   readonly ratio: number;
   /** [height * width] */
   readonly pixels: Uint32Array;
-  /** Scratch: the cells under each pixel column of each source, lines of codes, one line of pixels. */
+  /** Scratch: the cells under each pixel column of each source, a line of codes, and of pixels. */
   readonly first: Int32Array;
   readonly last: Int32Array;
-  readonly lines: readonly [Uint16Array, Uint16Array, Uint16Array];
+  /** [sources] of the pixel columns that each reaches. */
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  readonly line: Uint16Array;
   readonly before: Uint16Array;
   readonly inked: Uint32Array;
 }
@@ -112,7 +166,6 @@ const MAX_SOURCES = 2;
 
 /** Room for a picture of `width` x `height` device px at `ratio` device px a CSS px. */
 export function createRaster(width: number, height: number, ratio: number, pixels: Uint32Array): Raster {
-  const line = () => new Uint16Array(width);
   return {
     width,
     height,
@@ -120,8 +173,10 @@ export function createRaster(width: number, height: number, ratio: number, pixel
     pixels,
     first: new Int32Array(width * MAX_SOURCES),
     last: new Int32Array(width * MAX_SOURCES),
-    lines: [line(), line(), line()],
-    before: line(),
+    starts: new Int32Array(MAX_SOURCES),
+    ends: new Int32Array(MAX_SOURCES),
+    line: new Uint16Array(width),
+    before: new Uint16Array(width),
     inked: new Uint32Array(width),
   };
 }
@@ -132,46 +187,41 @@ export const MARK_PX = 3;
 const EDGE = 0.27;
 
 export function paint(raster: Raster, scene: Scene): void {
-  const { width, height, ratio, pixels, lines } = raster;
-  const [largest, median, smallest] = lines;
+  const { width, height, ratio, pixels } = raster;
   pixels.fill(scene.ink.background);
   scene.sources.forEach((source, index) => {
     columnsOf(source.edges, scene.span, width, raster.first, raster.last, index * width);
   });
+  shareColumns(raster, scene.sources.length);
   for (let k = firstVisible(scene); k < scene.bands.length; k++) {
-    const band = scene.bands[k]!;
-    const top = Math.round((band.y - scene.scroll) * ratio);
-    const bottom = Math.round((band.y + band.h - scene.scroll) * ratio);
+    const { node, y, h } = scene.bands[k]!;
+    const top = Math.round((y - scene.scroll) * ratio);
+    const bottom = Math.round((y + h - scene.scroll) * ratio);
     if (top >= height) break;
-    const h = bottom - top;
-    resolve(raster, scene, band.node * 3, largest);
-    if (isLeaf(scene, band.node)) {
-      widen(largest, raster.before, MARK_PX * ratio);
-      fill(raster, scene, largest, top, bottom);
+    const first = node * STRATA;
+    if (bottom - top < 3 || isLeaf(scene, first)) {
+      paintLine(raster, scene, first + TELLING, top, bottom);
       continue;
     }
-    resolve(raster, scene, band.node * 3 + 1, median);
-    resolve(raster, scene, band.node * 3 + 2, smallest);
-    raiseMarks(largest, median, smallest, width);
-    if (h < 3) {
-      mostTelling(largest, median, smallest, width, scene.reach);
-      widen(largest, raster.before, MARK_PX * ratio);
-      fill(raster, scene, largest, top, bottom);
-      continue;
-    }
-    for (const line of lines) widen(line, raster.before, MARK_PX * ratio);
-    const edge = Math.max(1, Math.round(h * EDGE));
-    fill(raster, scene, largest, top, top + edge);
-    fill(raster, scene, median, top + edge, bottom - edge);
-    fill(raster, scene, smallest, bottom - edge, bottom);
+    const edge = Math.max(1, Math.round((bottom - top) * EDGE));
+    paintLine(raster, scene, first, top, top + edge);
+    paintLine(raster, scene, first + 1, top + edge, bottom - edge);
+    paintLine(raster, scene, first + 2, bottom - edge, bottom);
   }
 }
 
+/** One row of cells into the pixel rows [top, bottom). */
+function paintLine(raster: Raster, scene: Scene, stratum: number, top: number, bottom: number): void {
+  const marked = resolve(raster, scene, stratum);
+  if (marked) widen(raster.line, raster.before, MARK_PX * raster.ratio);
+  fill(raster, scene, marked, top, bottom);
+}
+
 /**
- * The cells [first, last] under each of `width` pixel columns, -1 where there is none; written from `offset` on.
+ * The cells [first, last] of each of `width` pixel columns, -1 where there is none; written from `offset` on.
  *
- * A cell counts where it covers over a hundredth of the pixel: window and bins that agree but for rounding map
- * one to one.
+ * A pixel takes the cells whose centre it holds, and the one that holds its own centre. So no cell is lost, however
+ * narrow, and cells as wide as pixels map one to one, wherever between the pixels their edges lie.
  */
 export function columnsOf(
   edges: Float64Array,
@@ -183,18 +233,41 @@ export function columnsOf(
 ): void {
   const cells = edges.length - 1;
   const step = (span.to - span.from) / width;
-  const slack = step / 100;
-  let a = 0;
-  let b = 0;
+  let next = 0; // the first cell whose centre lies at or right of the pixel's left edge
+  let under = 0; // the last cell that begins at or left of the pixel's centre
   for (let x = 0; x < width; x++) {
-    const left = span.from + x * step + slack;
-    const right = span.from + (x + 1) * step - slack;
-    while (a < cells && edges[a + 1]! <= left) a++;
-    if (b < a) b = a;
-    while (b + 1 < cells && edges[b + 1]! < right) b++;
-    const outside = a >= cells || edges[a]! >= right;
-    first[offset + x] = outside ? -1 : a;
-    last[offset + x] = outside ? -1 : b;
+    const left = span.from + x * step;
+    const right = left + step;
+    const middle = left + step / 2;
+    while (next < cells && edges[next]! + edges[next + 1]! < 2 * left) next++;
+    let a = next;
+    while (next < cells && edges[next]! + edges[next + 1]! < 2 * right) next++;
+    let b = next - 1;
+    while (under + 1 < cells && edges[under + 1]! <= middle) under++;
+    if (edges[under]! <= middle && middle < edges[under + 1]!) {
+      if (a > b) a = b = under;
+      else if (under < a) a = under;
+      else if (under > b) b = under;
+    }
+    first[offset + x] = a > b ? -1 : a;
+    last[offset + x] = a > b ? -1 : b;
+  }
+}
+
+/** Takes the pixels of each source from those behind it, and notes where each begins and ends. */
+function shareColumns({ width, first, starts, ends }: Raster, sources: number): void {
+  for (let s = 0; s < sources; s++) {
+    let start = width;
+    let end = 0;
+    for (let x = 0; x < width; x++) {
+      for (let before = 0; before < s; before++)
+        if (first[before * width + x]! >= 0) first[s * width + x] = -1;
+      if (first[s * width + x]! < 0) continue;
+      if (x < start) start = x;
+      end = x + 1;
+    }
+    starts[s] = start;
+    ends[s] = end;
   }
 }
 
@@ -210,29 +283,35 @@ function firstVisible(scene: Scene): number {
   return low;
 }
 
-function isLeaf(scene: Scene, node: number): boolean {
+function isLeaf(scene: Scene, stratum: number): boolean {
   const strata = scene.sources[0]?.strata;
-  return !strata || strata[node * 3] === strata[node * 3 + 1];
+  return !strata || strata[stratum] === strata[stratum + 1];
 }
 
-/** One line of codes: for each pixel what its cells come to. */
-function resolve(raster: Raster, scene: Scene, stratum: number, line: Uint16Array): void {
-  const { width, first, last } = raster;
+/** Fills `raster.line`: for each pixel what its cells come to. Tells whether there is any mark in it. */
+function resolve(raster: Raster, scene: Scene, stratum: number): boolean {
+  const { first, last, starts, ends, line } = raster;
   line.fill(scene.outside);
-  for (let s = scene.sources.length - 1; s >= 0; s--) {
+  let reached = 0;
+  let highest = 0;
+  for (let s = 0; s < scene.sources.length; s++) {
     const source = scene.sources[s]!;
-    const row = source.strata[stratum] ?? -1;
-    if (row < 0) continue;
-    const { codes } = source;
-    const start = row * source.cells;
-    const offset = s * width;
-    for (let x = 0; x < width; x++) {
+    const { codes, cells, strata } = source;
+    const start = (strata[stratum] ?? -1) * cells;
+    if (start < 0) continue;
+    const offset = s * line.length;
+    const end = ends[s]!;
+    for (let x = starts[s]!; x < end; x++) {
       const a = first[offset + x]!;
       if (a < 0) continue;
       const b = last[offset + x]!;
-      line[x] = a === b ? codes[start + a]! : merge(codes, start + a, start + b, scene.reach);
+      const code = a === b ? codes[start + a]! : merge(codes, start + a, start + b, scene.reach);
+      line[x] = code;
+      if (code > highest) highest = code;
+      reached++;
     }
   }
+  return highest >= SCALE_SIZE || reached < line.length;
 }
 
 /** Several cells in one pixel: the highest mark; of values the mean, or the extreme that lies far from it. */
@@ -258,36 +337,6 @@ function merge(codes: Uint16Array, from: number, to: number, reach: number): num
   if (high - mean > reach) return high;
   if (mean - low > reach) return low;
   return Math.round(mean);
-}
-
-/** NaN or Inf in any tensor of a folded group takes its top stratum. */
-function raiseMarks(top: Uint16Array, middle: Uint16Array, bottom: Uint16Array, width: number): void {
-  for (let x = 0; x < width; x++) {
-    const mark = Math.max(
-      top[x]! >= MARK.INF ? top[x]! : 0,
-      middle[x]! >= MARK.INF ? middle[x]! : 0,
-      bottom[x]! >= MARK.INF ? bottom[x]! : 0,
-    );
-    if (mark) top[x] = mark;
-  }
-}
-
-/** Too low for strata: the median, or the end that lies far from it; an average would hide the one bad tensor. */
-function mostTelling(
-  top: Uint16Array,
-  middle: Uint16Array,
-  bottom: Uint16Array,
-  width: number,
-  reach: number,
-): void {
-  for (let x = 0; x < width; x++) {
-    const m = middle[x]!;
-    if (top[x]! >= SCALE_SIZE) continue;
-    const above = top[x]! - m;
-    const below = bottom[x]! < SCALE_SIZE ? m - bottom[x]! : 0;
-    if (above > reach && above >= below) continue;
-    top[x] = below > reach ? bottom[x]! : m;
-  }
 }
 
 /**
@@ -316,19 +365,13 @@ export function widen(line: Uint16Array, before: Uint16Array, least: number): vo
 const yields = (code: number, mark: number): boolean =>
   code < SCALE_SIZE || (code > MARK.UNREAD && code < mark);
 
-/** Inks one line of codes into the pixel rows [top, bottom). */
-function fill(raster: Raster, scene: Scene, line: Uint16Array, top: number, bottom: number): void {
-  const { width, height, ratio, pixels, inked } = raster;
+/** Inks `raster.line` into the pixel rows [top, bottom). */
+function fill(raster: Raster, scene: Scene, marked: boolean, top: number, bottom: number): void {
+  const { width, height, ratio, pixels, inked, line } = raster;
   const { ink } = scene;
   const y0 = Math.max(0, top);
   const y1 = Math.min(height, bottom);
-  if (y0 >= y1) return;
-  let marked = false;
-  for (let x = 0; x < width; x++) {
-    const code = line[x]!;
-    if (code < SCALE_SIZE) inked[x] = ink.scale[code]!;
-    else marked = true;
-  }
+  for (let x = 0; x < width; x++) inked[x] = ink.scale[line[x]!]!; // what lies beyond the scale is inked below
   for (let y = y0; y < y1; y++) {
     if (marked) {
       const cssY = Math.floor(y / ratio + scene.scroll);

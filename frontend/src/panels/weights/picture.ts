@@ -4,6 +4,7 @@ import { computed, effect, type ReadonlySignal, type Signal, signal } from "@pre
 import { latestSpan, overlaps, type Span } from "../../base/span.ts";
 import { type Fetched, fetched } from "../../host/fetched.ts";
 import { getColumns } from "../../host/request.ts";
+import { rested } from "../../host/rested.ts";
 import { theme } from "../../host/theme.ts";
 import { cellsPath, sameSubject } from "./ask.ts";
 import { encodeCells, MARK, spikeReach } from "./codes.ts";
@@ -12,7 +13,7 @@ import { type Frame, type Geometry, geometry } from "./geometry.ts";
 import { type Layout, layoutRows, mostNodes } from "./layout.ts";
 import { type ColourAxis, colourAxis, limitsOf } from "./limits.ts";
 import { type Model, patternOf } from "./model.ts";
-import { type Coded, type Palette, palette, type Scene, strataOf } from "./paint.ts";
+import { type Coded, type Palette, palette, pictureCodes, type Scene } from "./paint.ts";
 
 export interface Picture {
   /** Size of the picture's frame; null until it is on the page. */
@@ -32,7 +33,10 @@ export interface Picture {
   readonly bounds: ReadonlySignal<Span | null>;
   /** The steps on screen. */
   readonly view: ReadonlySignal<Span | null>;
+  /** An answer is on its way that the cells on screen do not show yet. */
   readonly stale: ReadonlySignal<boolean>;
+  /** The cells on screen are those of the steps on screen. */
+  readonly settled: ReadonlySignal<boolean>;
   /** In CSS px from the top of the layout. */
   readonly scroll: Signal<number>;
   readonly scene: ReadonlySignal<Scene | null>;
@@ -40,6 +44,7 @@ export interface Picture {
 
 /** More rows than any answer may have: no folding to fit. */
 const ALL_ROWS = 8192;
+const REST_MS = 80;
 
 export function createPicture(model: Model): Picture {
   const { choices } = model;
@@ -87,11 +92,12 @@ export function createPicture(model: Model): Picture {
   });
 
   const load = async (key: string, abort: AbortSignal) => parseCells(await getColumns(key, abort));
-  const cellsKey = computed(() =>
-    question.value
-      ? `${cellsPath({ ...question.value, span: asked.value })}#${model.runs.value?.server} ${model.generation.value}`
-      : null,
-  );
+  /** Not for every step of a drag or a wheel: what is at hand is drawn meanwhile. */
+  const settled = rested(asked, REST_MS);
+  const keyOf = (span: Span | null) =>
+    question.value &&
+    `${cellsPath({ ...question.value, span })}#${model.runs.value?.server} ${model.generation.value}`;
+  const cellsKey = computed(() => keyOf(settled.value));
   const cells = fetched(cellsKey, load, sameSubject);
   const overviewKey = computed(() => {
     const wanted = asked.value && fullKey.value;
@@ -184,6 +190,7 @@ export function createPicture(model: Model): Picture {
     bounds,
     view,
     stale: computed(() => cells.answer.value?.key !== cellsKey.value),
+    settled: computed(() => cells.answer.value?.key === keyOf(asked.value)),
     scroll,
     scene,
   };
@@ -201,12 +208,7 @@ function coded(cells: Cells, axis: ColourAxis): Coded {
     known.axis.centre === axis.centre
   )
     return known.coded;
-  const fresh = {
-    codes: encodeCells(cells, axis),
-    cells: cells.edges.length - 1,
-    edges: cells.edges,
-    strata: strataOf(cells),
-  };
+  const fresh = pictureCodes(cells, encodeCells(cells, axis), spikeReach(axis));
   codings.set(cells, { axis, coded: fresh });
   return fresh;
 }

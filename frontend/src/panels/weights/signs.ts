@@ -3,10 +3,11 @@
 import type { Model } from "./model.ts";
 import type { Picture } from "./picture.ts";
 
-export function signalPhase(phase: string, away: boolean): void {
+export function signalPhase(phase: string, away: boolean, interactive: boolean): void {
   const { dataset } = document.documentElement;
   dataset.state = phase;
   dataset.away = String(away);
+  dataset.interactive = String(interactive);
 }
 
 /** Called after each painted frame. */
@@ -22,5 +23,5 @@ export function signalPaint(model: Model, picture: Picture): void {
   dataset.lastStep = String(cells.last);
   dataset.window = `${Math.round(view.from)}..${Math.round(view.to)}`;
   dataset.cursor = String(model.cursor.peek() ?? "");
-  dataset.settled = String(!picture.stale.peek());
+  dataset.settled = String(picture.settled.peek());
 }

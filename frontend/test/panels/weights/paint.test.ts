@@ -10,8 +10,8 @@ import {
   markPixel,
   paint,
   palette,
+  pictureCodes,
   type Scene,
-  strataOf,
   widen,
 } from "../../../src/panels/weights/paint.ts";
 import { between, pick, type Random, seeded, whole } from "../../random.ts";
@@ -34,12 +34,15 @@ function slowPicture(scene: Scene, width: number, height: number, ratio: number)
   function codeAt(stratum: number, x: number): number {
     for (const source of scene.sources) {
       const row = source.strata[stratum]!;
-      const left = scene.span.from + (x + 0.01) * pixelSteps;
-      const right = scene.span.from + (x + 0.99) * pixelSteps;
+      const left = scene.span.from + x * pixelSteps;
+      const middle = left + pixelSteps / 2;
       const under: number[] = [];
-      for (let cell = 0; cell < source.cells; cell++)
-        if (source.edges[cell + 1]! > left && source.edges[cell]! < right)
+      for (let cell = 0; cell < source.cells; cell++) {
+        const [from, to] = [source.edges[cell]!, source.edges[cell + 1]!];
+        const holdsCentre = (from + to) / 2 >= left && (from + to) / 2 < left + pixelSteps;
+        if (holdsCentre || (from <= middle && middle < to))
           under.push(source.codes[row * source.cells + cell]!);
+      }
       if (!under.length) continue;
       const worst = Math.max(...under);
       const values = under.filter((code) => code < SCALE_SIZE);
@@ -75,36 +78,18 @@ function slowPicture(scene: Scene, width: number, height: number, ratio: number)
     const top = Math.round((band.y - scene.scroll) * ratio);
     const bottom = Math.round((band.y + band.h - scene.scroll) * ratio);
     const h = bottom - top;
-    const strata = [0, 1, 2].map((k) =>
-      Array.from({ length: width }, (_, x) => codeAt(band.node * 3 + k, x)),
-    );
-    const isLeaf = scene.sources[0]!.strata[band.node * 3] === scene.sources[0]!.strata[band.node * 3 + 1];
-    let lines: { from: number; to: number; line: number[] }[];
-    if (isLeaf) lines = [{ from: top, to: bottom, line: widened(strata[0]!) }];
-    else {
-      const [large, middle, small] = strata as [number[], number[], number[]];
-      const raised = large.map((code, x) => {
-        const marks = [code, middle[x]!, small[x]!].filter((each) => each >= MARK.INF);
-        return marks.length ? Math.max(...marks) : code;
-      });
-      if (h < 3) {
-        const telling = raised.map((code, x) => {
-          if (code >= SCALE_SIZE) return code;
-          const above = code - middle[x]!;
-          const below = small[x]! < SCALE_SIZE ? middle[x]! - small[x]! : 0;
-          if (above > scene.reach && above >= below) return code;
-          return below > scene.reach ? small[x]! : middle[x]!;
-        });
-        lines = [{ from: top, to: bottom, line: widened(telling) }];
-      } else {
-        const edge = Math.max(1, Math.round(h * 0.27));
-        lines = [
-          { from: top, to: top + edge, line: widened(raised) },
-          { from: top + edge, to: bottom - edge, line: widened(middle) },
-          { from: bottom - edge, to: bottom, line: widened(small) },
-        ];
-      }
-    }
+    const line = (stratum: number) =>
+      widened(Array.from({ length: width }, (_, x) => codeAt(band.node * 4 + stratum, x)));
+    const isLeaf = scene.sources[0]!.strata[band.node * 4] === scene.sources[0]!.strata[band.node * 4 + 1];
+    const edge = Math.max(1, Math.round(h * 0.27));
+    const lines =
+      isLeaf || h < 3
+        ? [{ from: top, to: bottom, line: line(3) }]
+        : [
+            { from: top, to: top + edge, line: line(0) },
+            { from: top + edge, to: bottom - edge, line: line(1) },
+            { from: bottom - edge, to: bottom, line: line(2) },
+          ];
     for (const { from, to, line } of lines)
       for (let y = Math.max(0, from); y < Math.min(height, to); y++)
         for (let x = 0; x < width; x++) {
@@ -135,8 +120,8 @@ function randomSource(random: Random, nodes: readonly boolean[], from: number, t
   const strata: number[] = [];
   let rows = 0;
   for (const isLeaf of nodes) {
-    strata.push(rows, isLeaf ? rows : rows + 1, isLeaf ? rows : rows + 2);
-    rows += isLeaf ? 1 : 3;
+    for (let k = 0; k < 4; k++) strata.push(isLeaf ? rows : rows + k);
+    rows += isLeaf ? 1 : 4;
   }
   return {
     codes: randomCodes(random, rows * cells),
@@ -181,7 +166,27 @@ test("the painter paints what a slow, obvious painter paints", () => {
   }
 });
 
-test("a window and bins that agree map one to one, whatever the rounding", () => {
+test("no cell is lost, and none is shown twice where it is narrower than a pixel", () => {
+  const random = seeded(18);
+  for (let round = 0; round < 200; round++) {
+    const inner = Array.from({ length: whole(random, 0, 60) }, () => between(random, 0, 100)).sort(
+      (a, b) => a - b,
+    );
+    const edges = Float64Array.from([0, ...inner, 100]);
+    const width = whole(random, 1, 40);
+    const [first, last] = [new Int32Array(width), new Int32Array(width)];
+    columnsOf(edges, { from: 0, to: 100 }, width, first, last);
+    const shown = new Array(edges.length - 1).fill(0);
+    for (let x = 0; x < width; x++) for (let cell = first[x]!; cell <= last[x]!; cell++) shown[cell]++;
+    shown.forEach((times, cell) => {
+      assert.ok(times >= 1, `cell ${cell} of ${edges} in ${width} px`);
+      const pixels = ((edges[cell + 1]! - edges[cell]!) / 100) * width;
+      assert.ok(times <= Math.floor(pixels) + 2, `${times} times, ${pixels} px wide`);
+    });
+  }
+});
+
+test("a window and bins that agree map one to one, also between the pixels", () => {
   const random = seeded(13);
   for (let round = 0; round < 200; round++) {
     const from = between(random, 0, 1e6);
@@ -236,7 +241,7 @@ test("one NaN sample among 100,000 is seen at every width", () => {
     codes,
     cells,
     edges: Float64Array.from({ length: cells + 1 }, (_, k) => k),
-    strata: Int32Array.of(0, 0, 0),
+    strata: Int32Array.of(0, 0, 0, 0),
   };
   for (const [width, ratio] of [
     [40, 1],
@@ -270,21 +275,61 @@ test("the marks differ by pattern, not by colour alone", () => {
   assert.equal(new Set(patterns).size, 4);
 });
 
+/** A leaf, and a folded node with these cells in its largest, median and smallest stratum. */
+function folded(largest: number[], median: number[], smallest: number[]): Coded {
+  const width = largest.length;
+  return pictureCodes(
+    {
+      nodes: [
+        { path: "a", leaf: true, leaves: 1, folded_to_fit: false },
+        { path: "b", leaf: false, leaves: 3, folded_to_fit: false },
+      ],
+      rows: [
+        { node: 0, stratum: "value" },
+        { node: 1, stratum: "fold" },
+        { node: 1, stratum: "smallest" },
+        { node: 1, stratum: "median" },
+        { node: 1, stratum: "largest" },
+      ],
+      edges: Float64Array.from({ length: width + 1 }, (_, k) => k),
+    },
+    Uint16Array.from([...new Array(2 * width).fill(0), ...smallest, ...median, ...largest]),
+    REACH,
+  );
+}
+
+const rowOf = ({ codes, cells, strata }: Coded, node: number, slot: number) => {
+  const row = strata[node * 4 + slot]!;
+  return [...codes.subarray(row * cells, (row + 1) * cells)];
+};
+
 test("a folded node is pictured by its three strata, a leaf by its one row", () => {
-  const strata = strataOf({
-    nodes: [
-      { path: "a", leaf: true, leaves: 1, folded_to_fit: false },
-      { path: "b", leaf: false, leaves: 3, folded_to_fit: false },
-    ],
-    rows: [
-      { node: 0, stratum: "value" },
-      { node: 1, stratum: "fold" },
-      { node: 1, stratum: "smallest" },
-      { node: 1, stratum: "median" },
-      { node: 1, stratum: "largest" },
-    ],
-  });
-  assert.deepEqual([...strata], [0, 0, 0, 4, 3, 2]);
+  const coded = folded([500], [256], [10]);
+  assert.deepEqual([...coded.strata], [0, 0, 0, 0, 4, 3, 2, 5]);
+  assert.deepEqual(
+    [0, 1, 2].map((slot) => rowOf(coded, 1, slot)[0]),
+    [500, 256, 10],
+  );
+});
+
+test("NaN and Inf in any tensor of a folded node take its top stratum", () => {
+  const { NAN, INF, MISSING } = MARK;
+  const coded = folded(
+    [500, 500, INF, MISSING, 500],
+    [256, INF, NAN, MISSING, 256],
+    [NAN, 10, INF, MISSING, MISSING],
+  );
+  assert.deepEqual(rowOf(coded, 1, 0), [NAN, INF, NAN, MISSING, 500]);
+  assert.deepEqual(rowOf(coded, 1, 1), [256, INF, NAN, MISSING, 256]);
+});
+
+test("without height for strata the median stands, or the tensor that lies far from it, or a mark", () => {
+  const coded = folded(
+    [270, 400, 270, 400, 300, MARK.NAN],
+    [256, 256, 256, 256, 256, 256],
+    [240, 240, 100, 60, MARK.MISSING, 9],
+  );
+  assert.deepEqual(rowOf(coded, 1, 3), [256, 400, 100, 60, 256, MARK.NAN]);
 });
 
 test("a folded row of 15 px has strata of 27, 46 and 27 %", () => {
@@ -292,7 +337,7 @@ test("a folded row of 15 px has strata of 27, 46 and 27 %", () => {
     codes: Uint16Array.of(500, 256, 10),
     cells: 1,
     edges: Float64Array.of(0, 1),
-    strata: Int32Array.of(0, 1, 2),
+    strata: Int32Array.of(0, 1, 2, 1),
   };
   const pixels = painted(
     {

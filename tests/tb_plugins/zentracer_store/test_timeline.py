@@ -215,6 +215,22 @@ def test_values_at_a_step_are_those_of_the_sample_before_it(tmp_path):
     assert values_at(timeline, "weight_norm", 1e9) == (20, [None, None], [0, 0])
 
 
+def test_what_could_not_be_measured_is_none_and_what_went_bad_is_nan(tmp_path):
+    undefined = schema.Status.SAMPLED | schema.Status.UNDEFINED_RATIO
+    unseen = schema.Status.SAMPLED | schema.Status.UNSEEN
+    log = begin(tmp_path / "a")
+    log.table(0, SPEC, table(1, update_ratio=np.nan, update_cosine=np.nan, status=int(undefined)))
+    log.table(10, SPEC, table(1, update_ratio=1e-3, weight_nan_fraction=0.5, status=int(unseen)))
+    log.table(20, SPEC, table(1, update_ratio=np.nan)).append()
+    timeline = scopes_in(tmp_path)["model"].timeline
+    assert values_at(timeline, "update_ratio", 0)[1] == [None]
+    assert sample_of(timeline, 0, 0).values["update_ratio"] is None
+    assert sample_of(timeline, 0, 0).values["update_cosine"] is None
+    for step in (10, 20):
+        assert np.isnan(values_at(timeline, "update_ratio", step)[1][0])
+        assert np.isnan(sample_of(timeline, 0, step).values["update_ratio"])
+
+
 def test_a_sample_of_a_row_has_every_column_and_the_step_where_it_ends(tmp_path):
     log = begin(tmp_path / "a")
     log.table(0, SPEC, table(1, weight_norm=1)).table(

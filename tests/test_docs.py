@@ -1,10 +1,13 @@
 """What the documentation says is there: links, commands, names."""
 
 import ast
+import importlib
 import re
 from pathlib import Path
 
 import pytest
+
+import zentracer.torch
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -62,3 +65,10 @@ def test_every_page_can_be_reached_from_the_index():
     index = (ROOT / "docs/index.md").read_text()
     for page in (ROOT / "docs").rglob("*.md"):
         assert page.name == "index.md" or f"({page.relative_to(ROOT / 'docs')})" in index
+
+
+def test_the_readme_lists_every_public_name():
+    named = re.findall(r"^\| `(zentracer[\w.]*)`", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
+    listed = {getattr(importlib.import_module(module), name) for module, _, name in (n.rpartition(".") for n in named)}
+    public = {getattr(module, name) for module in (zentracer, zentracer.torch) for name in module.__all__}
+    assert listed == public

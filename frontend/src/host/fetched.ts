@@ -6,7 +6,7 @@ export interface Fetched<T> {
   /** The last answer and the key it answers; it is stale where that is no longer the key. */
   readonly answer: ReadonlySignal<{ readonly key: string; readonly value: T } | null>;
   readonly error: ReadonlySignal<{ readonly key: string; readonly error: Error } | null>;
-  /** Asks again for the same key after an error. */
+  /** Asks again where the last question failed. */
   retry(): void;
 }
 
@@ -49,6 +49,8 @@ export function fetched<T>(
       out.abort.abort();
       out = null;
     }
+    const failed = error.peek();
+    if (failed && (wanted === null || !related(failed.key, wanted))) error.value = null;
     if (wanted !== null && !out && answer.peek()?.key !== wanted) void ask(wanted);
   });
 
@@ -57,7 +59,7 @@ export function fetched<T>(
     error,
     retry() {
       const wanted = key.peek();
-      if (wanted !== null && !out) void ask(wanted);
+      if (wanted !== null && !out && error.peek()) void ask(wanted);
     },
   };
 }

@@ -83,8 +83,35 @@ test("an error keeps the old answer, and goes with the next good one", async () 
   assert.equal(error.value?.error.message, "no a2");
   assert.equal(out.length, 2, "the same key is not asked again by itself");
   retry();
+  retry();
+  assert.equal(out.length, 3, "once is enough");
   out[2]!.answer("two");
   await settle();
   assert.equal(answer.value?.value, "two");
+  assert.equal(error.value, null);
+  retry();
+  assert.equal(out.length, 3, "nothing failed, nothing is asked again");
+});
+
+test("the error of something unrelated goes at once", async () => {
+  const key = signal<string | null>("a1");
+  const { out, load } = questions();
+  const { error } = fetched(key, load, (older, newer) => older[0] === newer[0]);
+  out[0]!.fail();
+  await settle();
+  key.value = "a2";
+  assert.equal(error.value?.key, "a1");
+  key.value = "b1";
+  assert.equal(error.value, null);
+});
+
+test("no key, no error", async () => {
+  const key = signal<string | null>("a1");
+  const { out, load } = questions();
+  const { error } = fetched(key, load);
+  out[0]!.fail();
+  await settle();
+  assert.equal(error.value?.key, "a1");
+  key.value = null;
   assert.equal(error.value, null);
 });

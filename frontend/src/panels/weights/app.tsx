@@ -104,13 +104,18 @@ function Connection() {
     return () => clearInterval(timer);
   }, [away]);
   if (!away) return null;
-  const due = model.poll.due();
-  const wait = due === undefined ? "now" : `in ${whole(Math.max(0, Math.ceil((due - now.value) / 1000)))} s`;
+  const seconds = Math.ceil(((model.poll.due() ?? 0) - now.value) / 1000);
   const since = new Date(away.since).toLocaleTimeString("en-GB");
-  const kept = picture.cells.answer.value ? " The picture is the last one it sent." : "";
   return (
     <Banner testId="away" action="Ask now" onAction={model.poll.now}>
-      {away.sentence} Since <span class="num">{since}</span>.{kept} Asking again {wait}.
+      {away.sentence}
+      {picture.cells.answer.value && (
+        <>
+          {" "}
+          The picture is as of <span class="num">{since}</span>.
+        </>
+      )}{" "}
+      Asking again {seconds > 0 ? `in ${whole(seconds)} s` : "now"}.
     </Banner>
   );
 }

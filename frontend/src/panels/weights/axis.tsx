@@ -20,6 +20,7 @@ export function Axis() {
   const place = pointer.hover.value ? pointer.place.value : null;
   const cursor = model.cursor.value;
   const pills = [cursor === null ? null : x(cursor), place?.x ?? null];
+  const inFrame = (px: number) => Math.round(Math.min(px, geo.w + (geo.values || 16) - APART_PX / 2));
   const isFree = (px: number) => pills.every((pill) => pill === null || Math.abs(pill - px) > APART_PX);
   return (
     <div
@@ -48,12 +49,12 @@ export function Axis() {
         );
       })}
       {cursor !== null && inView(x(cursor), geo.w) && (
-        <span class="pill cursor" style={{ left: `${Math.round(x(cursor))}px` }} data-testid="cursor-pill">
+        <span class="pill cursor" style={{ left: `${inFrame(x(cursor))}px` }} data-testid="cursor-pill">
           {whole(cursor)}
         </span>
       )}
       {place && (
-        <span class="pill hover" style={{ left: `${Math.round(place.x)}px` }} data-testid="hover-step">
+        <span class="pill hover" style={{ left: `${inFrame(place.x)}px` }} data-testid="hover-step">
           {whole(place.step)}
         </span>
       )}

@@ -94,11 +94,13 @@ export function legendKeys(
   axis: ColourAxis,
   ink: Palette,
   folded: boolean,
-  slim: boolean,
+  brief: boolean,
 ): LegendKey[] {
   const mark = (code: number) => (x: number, y: number) => markPixel(ink, code, x, y);
-  const cells = (count: number) =>
-    slim ? {} : { count: whole(count), unit: count === 1 ? "cell" : "cells" };
+  const cells = (count: number) => ({
+    count: whole(count),
+    ...(!brief && { unit: count === 1 ? "cell" : "cells" }),
+  });
   const { nan, pinf, ninf, missing, zeros } = distribution;
   const keys: LegendKey[] = [{ id: "nan", text: "NaN", ...cells(nan), pixel: mark(MARK.NAN) }];
   const signs = pinf && ninf ? "±Inf" : ninf ? "−Inf" : "+Inf";
@@ -110,7 +112,7 @@ export function legendKeys(
     const strata = [0.75, 0.6, 0.2].map((at) => ink.scale[Math.floor(at * (ink.scale.length - 1))]!);
     keys.push({
       id: "folded",
-      text: slim ? "folded" : "folded: largest, median, least",
+      text: brief ? "folded" : "folded: largest, median, least",
       pixel: (_, y) => strata[y < 3 ? 0 : y < 7 ? 1 : 2]!,
     });
   }

@@ -46,8 +46,8 @@ export interface Model {
   readonly cursor: ReadonlySignal<number | null>;
   /** Rises with every change of what is recorded of this run. */
   readonly generation: ReadonlySignal<number>;
-  /** Called after every question whether there is news. */
-  onAnswer(listener: () => void): void;
+  /** Asks again what failed, whenever the server has answered. */
+  keepAsking(...questions: Fetched<unknown>[]): void;
 }
 
 const IDLE_MS = 10_000;
@@ -62,7 +62,7 @@ export function createModel(link: Link): Model {
 
   const runs = signal<RunsAnswer | null>(null);
   const away = signal<Away | null>(null);
-  const listeners: (() => void)[] = [];
+  const failing: Fetched<unknown>[] = [];
   const ask = repeated<RunsAnswer>("runs");
   const polling = poll(
     async (): Promise<Outcome> => {
@@ -70,7 +70,7 @@ export function createModel(link: Link): Model {
         const answer = await ask();
         if (answer) runs.value = answer;
         away.value = null;
-        for (const listener of listeners) listener();
+        for (const question of failing) question.retry();
         return answer ? "news" : "same";
       } catch (error) {
         away.value ??= { sentence: (error as Error).message, since: Date.now() };
@@ -134,6 +134,8 @@ export function createModel(link: Link): Model {
     sameSubject,
   );
 
+  failing.push(info, steps);
+
   effect(() => {
     const values = toLink(choices.value);
     const timer = setTimeout(() => link.write(values), LINK_MS);
@@ -155,8 +157,8 @@ export function createModel(link: Link): Model {
     steps,
     cursor: computed(() => choices.value.step ?? scope.value?.steps.last ?? null),
     generation,
-    onAnswer(listener) {
-      listeners.push(listener);
+    keepAsking(...questions) {
+      failing.push(...questions);
     },
   };
 }

@@ -104,6 +104,7 @@ export function createPicture(model: Model): Picture {
     return wanted && full.value?.key !== wanted ? wanted : null;
   });
   const overview = fetched(overviewKey, load, sameSubject);
+  model.keepAsking(cells, overview);
   effect(() => {
     for (const answer of [cells.answer.value, overview.answer.value]) {
       const path = answer?.key.split("#")[0];

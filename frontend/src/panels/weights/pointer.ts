@@ -102,12 +102,14 @@ export function createPointer(model: Model, picture: Picture): Pointer {
     }),
     REST_MS,
   );
+  const atCursor = fetched<AtAnswer>(cursorKey, getJson, sameSubject);
+  model.keepAsking(atCursor);
   const only = (route: string) => computed(() => (resting.value?.startsWith(route) ? resting.value : null));
   return {
     hover,
     selected,
     place,
-    atCursor: fetched<AtAnswer>(cursorKey, getJson, sameSubject),
+    atCursor,
     atPlace: fetched<AtAnswer>(only("at?"), getJson, () => false),
     sample: fetched<SampleAnswer>(only("sample?"), getJson, () => false),
   };

@@ -11,6 +11,13 @@ import { barPlace, histogram, legendKeys, legendTicks } from "./legend.ts";
 import { fractionAt } from "./limits.ts";
 import { definition, endWords } from "./statistics.ts";
 
+/** Of the bar, and of what stands right of it: the word at its end, the marks with their counts. */
+const WIDEST_PX = 380;
+const LEAST_PX = 160;
+const WORDS_PX = 92;
+const KEYS_PX = 340;
+const BRIEF_KEYS_PX = 258;
+
 export function Scale() {
   const { picture, model, pointer } = useApp();
   const [geo, axis, ink, column] = [
@@ -32,9 +39,9 @@ export function Scale() {
     const max = at.cells.max[k]!;
     return barPlace(now, now.log && max > 0 ? 10 ** at.cells.mean[k]! : now.log ? max : at.cells.mean[k]!);
   });
-  const width = geo
-    ? Math.round(Math.max(80, Math.min(geo.slim ? 300 : 380, geo.w - (geo.slim ? 80 : 90))))
-    : 0;
+  const room = geo ? geo.w + geo.values - WORDS_PX : 0;
+  const brief = room < WIDEST_PX + KEYS_PX;
+  const width = Math.round(Math.max(LEAST_PX, Math.min(WIDEST_PX, room - (brief ? BRIEF_KEYS_PX : KEYS_PX))));
   const bins = Math.floor(width / BIN_PX);
   const heights = useMemo(
     () => (cells && axis && bins ? histogram(cells.distribution, axis, bins) : []),
@@ -42,11 +49,10 @@ export function Scale() {
   );
   const folded = picture.nodes.value.some((node) => !node.leaf);
   const keys = useMemo(
-    () => (cells && axis && ink ? legendKeys(cells.distribution, axis, ink, folded, geo?.slim ?? false) : []),
-    [cells, axis, ink, folded, geo?.slim],
+    () => (cells && axis && ink ? legendKeys(cells.distribution, axis, ink, folded, brief) : []),
+    [cells, axis, ink, folded, brief],
   );
   if (!geo || !axis || !ink || !column || !cells) return null;
-  const room = geo.w + geo.values - width > (geo.slim ? 280 : 400);
   return (
     <Legend
       x={geo.x}
@@ -59,7 +65,7 @@ export function Scale() {
       {...(!geo.slim && { caption: reading ? "distribution so far" : definition(column) })}
       hover={hover.value}
       centre={axis.centre === null ? null : fractionAt(axis, axis.centre)}
-      keys={room && !reading ? keys : []}
+      keys={room < LEAST_PX + BRIEF_KEYS_PX || reading ? [] : keys}
       ink={getComputedStyle(document.documentElement).getPropertyValue("--ink-3").trim()}
     />
   );
@@ -101,7 +107,7 @@ export function Reading() {
   const left = seconds_left === null ? "" : `, ${duration(seconds_left)} left`;
   const speed = bytes_per_second === null ? "" : ` at ${bytes(bytes_per_second)}/s`;
   return (
-    <div class="reading" role="status" data-testid="reading">
+    <div class="soFar" role="status" data-testid="reading">
       <div>
         Reading <span class="num">{whole(files)}</span> of {plural(files_total, "file")}
         {left}

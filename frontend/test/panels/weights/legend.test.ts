@@ -123,7 +123,20 @@ test("marks have exact counts; those that matter are there at 0 too", () => {
     legendKeys(distribution({ ninf: 2 }), AXIS, INK, false, false).map((key) => `${key.text} ${key.count}`),
     ["NaN 0", "−Inf 2", "not recorded 0"],
   );
-  assert.ok(legendKeys(distribution(), AXIS, INK, true, true).every((key) => key.count === undefined));
+  assert.deepEqual(
+    legendKeys(distribution({ missing: 5 }), AXIS, INK, true, true).map(({ text, count, unit }) => [
+      text,
+      count,
+      unit,
+    ]),
+    [
+      ["NaN", "0", undefined],
+      ["+Inf", "0", undefined],
+      ["not recorded", "5", undefined],
+      ["folded", undefined, undefined],
+    ],
+    "brief where there is little room",
+  );
 });
 
 test("on a plain scale 0 has a colour of its own, and needs no key", () => {

@@ -45,7 +45,7 @@ class Distribution:
         """Limits, counts by bin, and counts of marks."""
         low, high = float(LOW), float(HIGH)
         if not self._log:
-            mean = np.concatenate([np.zeros(0, np.float32), *(mean for mean, _ in self._seen)])
+            mean = np.concatenate([np.zeros(0), *(mean for mean, _ in self._seen)])  # float64: limits may be tiny
             weight = np.concatenate([np.zeros(0, np.uint32), *(weight for _, weight in self._seen)])
             low, high = _limits(mean)
             self._counts = _counts(mean, weight, low, high)
@@ -54,8 +54,7 @@ class Distribution:
 
 
 def _counts(mean: Array, weight: Array, low: float, high: float) -> Array:
-    place = np.subtract(mean, np.float32(low))
-    place *= np.float32(BINS / (high - low))
+    place = (mean - low) * (BINS / (high - low))
     np.clip(place, 0, BINS - 1, out=place)
     place[np.isnan(place)] = BINS
     return np.bincount(place.astype(np.int32).ravel(), weights=weight.ravel(), minlength=BINS + 1)

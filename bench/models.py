@@ -27,7 +27,7 @@ class Residual(nn.Module):
 
 
 class ResNet(nn.Module):
-    """ResNet-20 for images of 32 x 32: 65 tensors, 0.27 M parameters."""
+    """ResNet-20 for images of 32 x 32: 61 tensors, 0.27 M parameters."""
 
     def __init__(self, classes: int = 10) -> None:
         super().__init__()
@@ -37,7 +37,8 @@ class ResNet(nn.Module):
         self.head = nn.Linear(64, classes)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.head(self.blocks(self.stem(x)).mean((2, 3)))
+        y: Tensor = self.head(self.blocks(self.stem(x)).mean((2, 3)))
+        return y
 
 
 class Block(nn.Module):
@@ -56,13 +57,14 @@ class Block(nn.Module):
         q, k, v = self.attention(self.norm1(x)).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.project(y.transpose(1, 2).reshape(batch, length, width))
-        return x + self.mlp(self.norm2(x))
+        deeper: Tensor = self.mlp(self.norm2(x))
+        return x + deeper
 
 
 class GPT(nn.Module):
-    """A GPT of 4 blocks: 53 tensors, 3.4 M parameters."""
+    """A GPT of 4 blocks: 53 tensors, 2.0 M parameters."""
 
-    def __init__(self, vocabulary: int = 512, length: int = 128, width: int = 256, depth: int = 4) -> None:
+    def __init__(self, vocabulary: int = 512, length: int = 128, width: int = 192, depth: int = 4) -> None:
         super().__init__()
         self.tokens = nn.Embedding(vocabulary, width)
         self.positions = nn.Embedding(length, width)
@@ -72,14 +74,15 @@ class GPT(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         x = self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1]))
-        return self.head(self.norm(self.blocks(x)))
+        logits: Tensor = self.head(self.norm(self.blocks(x)))
+        return logits
 
 
 Step = Callable[[], Tensor]
 """One step of training; returns the loss."""
 
 
-def resnet(batch: int = 16) -> tuple[nn.Module, torch.optim.Optimizer, Step]:
+def resnet(batch: int = 32) -> tuple[nn.Module, torch.optim.Optimizer, Step]:
     """The residual network on random images of 32 x 32, with SGD and momentum."""
     torch.manual_seed(0)
     model = ResNet()
@@ -88,7 +91,7 @@ def resnet(batch: int = 16) -> tuple[nn.Module, torch.optim.Optimizer, Step]:
     return model, optimizer, _stepper(model, optimizer, images, classes)
 
 
-def gpt(batch: int = 4) -> tuple[nn.Module, torch.optim.Optimizer, Step]:
+def gpt(batch: int = 8) -> tuple[nn.Module, torch.optim.Optimizer, Step]:
     """The GPT on random sequences of 128 tokens, with AdamW."""
     torch.manual_seed(0)
     model = GPT()

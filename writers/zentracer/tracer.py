@@ -75,17 +75,18 @@ class Tracer:
         self._count = 0
         self._skipped = 0
         self._forward_calls = 0
-        self._samples = 0
+        self._seen = 0
         self._epoch = nan
         self._step = place.start_step
         self._ledger = Ledger()
         self._reader = PulseReader(place.scope, fetch)
         self._held: dict[str, tuple[int, Job, int]] = {}
         self._written: dict[str, int] = {}
+        self.full_samples = 0
         self._since: float | None = None
         self._accounted_s = 0.0
         self._step_times: list[float] = []
-        self._samples_at_clock = 0
+        self._seen_at_clock = 0
         self._told: set[str] = set()
 
     # What users call.
@@ -186,7 +187,7 @@ class Tracer:
         """A forward pass in train mode began, on `samples` samples (0 where that can't be told)."""
         self._ledger.forward()
         self._forward_calls += 1
-        self._samples += samples
+        self._seen += samples
         if self._since is None:
             self._since = time.perf_counter()
 
@@ -231,13 +232,14 @@ class Tracer:
         self._since = now
         if pulse.step_seconds == pulse.step_seconds and len(self._step_times) < _MOST_STEP_TIMES:
             self._step_times.append(pulse.step_seconds)
-        cost = self.guard.spent_s + sink.cpu_s.get(self._owner, 0.0)
+        cost = self.cost_s
         self._schedule.account(pulse.step_seconds, cost - self._accounted_s)
         self._accounted_s = cost
         self._emit()
         sampled = self.sampled
         self.sampled = self._schedule.due(self.place.start_step + self._count, crowded=sink.crowded)
         if sampled:
+            self.full_samples += 1
             self.hold("clock", self._clock_job(wall, sink), 1024)
         if self.place.user_step is None:
             self._release()
@@ -247,6 +249,12 @@ class Tracer:
     def step_seconds(self) -> float:
         """Seconds since the last update of the first optimizer, or since training began; NaN before that."""
         return nan if self._since is None else time.perf_counter() - self._since
+
+    @property
+    def cost_s(self) -> float:
+        """CPU seconds that recording took so far, on the training thread and on the writer thread."""
+        written = self._sink.cpu_s.get(self._owner, 0.0) if self._sink is not None else 0.0
+        return self.guard.spent_s + written
 
     # Inside.
 
@@ -302,14 +310,14 @@ class Tracer:
 
     def _clock_job(self, wall: float, sink: Sink) -> Job:
         times, self._step_times = self._step_times, []
-        samples = self._samples - self._samples_at_clock
-        self._samples_at_clock = self._samples
+        samples = self._seen - self._seen_at_clock
+        self._seen_at_clock = self._seen
         schedule = self._schedule
         row = (
             float(self.place.start_step + self._count),
             float(self._forward_calls),
             nan if self.place.user_step is None else float(self._step),
-            float(self._samples) if self._samples else nan,
+            float(self._seen) if self._seen else nan,
             self._epoch,
             wall,
             float(self._skipped),

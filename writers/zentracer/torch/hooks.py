@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import torch
 from torch import Tensor, nn
 from torch.amp.grad_scaler import GradScaler
 from torch.nn.utils import clip_grad
@@ -51,6 +52,8 @@ class Hook:
 
     def __call__(self, *args: Any) -> None:
         """Pass the call on."""
+        if torch.compiler.is_compiling():
+            return  # traced away, where it would break the graph
         listener = _listeners.get(self.key)
         if listener is not None:
             listener.call(getattr(listener, self.method), *args)

@@ -14,8 +14,8 @@ from torch.optim import Optimizer
 from zentracer.torch.batch import is_plain
 from zentracer.torch.reduce import masked, norms
 
-FEW = 1 << 16
-"""Entries up to which a CPU's own norm is right to 1e-5."""
+FEW = 1 << 18
+"""Entries up to which PyTorch's own norm on a CPU is good enough for a total."""
 
 
 class Watched:

@@ -39,7 +39,7 @@ class Sampler:
         self._rows: Rows | None = None
         self._statistics: list[Statistics | SmallStatistics] = []
         self._snapshots = True
-        self._versions: NDArray[np.int64] | None = None
+        self._versions: dict[int, int] = {}
         self._facts: Facts | None = None
 
     def before(self, model: nn.Module) -> None:
@@ -51,7 +51,7 @@ class Sampler:
         assert self._rows is not None
         for statistics in self._statistics:
             statistics.before()
-        self._versions = _versions(self._rows)
+        self._versions = {i: _version(row.parameter) for i, row in enumerate(self._rows.rows) if not row.owned}
         self._facts = self._know(self._rows)
 
     def after(self, step: int, wall_time: float) -> tuple[Job, int] | None:
@@ -60,10 +60,10 @@ class Sampler:
         self._facts = None
         if rows is None or facts is None:
             return None
-        changed = _versions(rows) != self._versions
-        loose = np.array([not row.owned for row in rows.rows])
-        facts.update[loose & changed] = np.nan
-        facts.status[loose & changed] |= int(Status.UNSEEN)
+        for index, version in self._versions.items():
+            if _version(rows.rows[index].parameter) != version:
+                facts.update[index] = np.nan
+                facts.status[index] |= int(Status.UNSEEN)
         parts = [(statistics.rows, Arriving(statistics.after())) for statistics in self._statistics]
         clipped = self._before_clip(rows)
         scale = self._watched.grad_scale
@@ -117,29 +117,23 @@ class Sampler:
 
     def _know(self, rows: Rows) -> Facts:
         """What the host knows of every row before the update."""
-        count = len(rows.rows)
-        status = np.zeros(count, np.int64)
-        has_gradient = np.zeros(count, np.bool_)
-        update = np.full(count, np.nan)
-        for index, row in enumerate(rows.rows):
-            bits = row.status | Status.SAMPLED
-            gradient = row.parameter.grad
-            if row.owned and row.measurable:
-                update[index] = 1.0 if self._snapshots else np.nan
-                if not self._snapshots:
-                    bits |= Status.UNSEEN
-                if self._watched.has_closure:
-                    bits |= Status.UNSEEN
-                elif gradient is None:
-                    bits |= Status(0) if row.status & Status.FROZEN else Status.NO_GRADIENT
-                elif not is_plain(gradient):
-                    bits |= Status.UNSEEN
-                else:
-                    has_gradient[index] = True
-            elif not row.owned:
-                update[index] = 0.0
-            status[index] = int(bits)
-        return Facts(status, has_gradient, update)
+        owned = np.array([row.owned for row in rows.rows])
+        measured = owned & [row.measurable for row in rows.rows]
+        gradients = [row.parameter.grad for row in rows.rows]
+        there = np.array([gradient is not None for gradient in gradients])
+        plain = np.array([gradient is not None and is_plain(gradient) for gradient in gradients])
+        status = np.array([int(row.status) for row in rows.rows]) | int(Status.SAMPLED)
+        frozen = (status & int(Status.FROZEN)) > 0
+        status[measured & ~there & ~frozen] |= int(Status.NO_GRADIENT)
+        unseen = there & ~plain
+        if self._watched.has_closure:
+            status &= ~int(Status.NO_GRADIENT)
+            plain[:], unseen = False, measured
+        if not self._snapshots:
+            unseen = measured
+        status[measured & unseen] |= int(Status.UNSEEN)
+        update = np.where(measured & self._snapshots, 1.0, np.where(owned, np.nan, 0.0))
+        return Facts(status, measured & plain, update)
 
     def _before_clip(self, rows: Rows) -> tuple[list[int], Arriving] | None:
         """(rows, their gradient norms before clipping), None where no clipping was seen."""
@@ -151,9 +145,9 @@ class Sampler:
         return [index for index, _ in found], Arriving(torch.stack([norm.to(device) for _, norm in found]))
 
 
-def _versions(rows: Rows) -> NDArray[np.int64]:
-    """How often each parameter was changed in place, as far as PyTorch counts that."""
-    return np.array([-1 if row.parameter.is_inference() else row.parameter._version for row in rows.rows], np.int64)
+def _version(parameter: Tensor) -> int:
+    """How often a parameter was changed in place, as far as PyTorch counts that."""
+    return -1 if parameter.is_inference() else parameter._version
 
 
 def _copy_fits(device: torch.device, members: list[tuple[int, Tensor, bool]]) -> bool:

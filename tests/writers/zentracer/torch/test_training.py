@@ -327,3 +327,19 @@ def test_time_is_that_between_updates(tmp_path):
             ends.append(time.perf_counter())
     seconds = [row["step_seconds"] for row in read_run(tmp_path).pulse()]
     assert sum(seconds[1:]) == pytest.approx(ends[-1] - ends[0], rel=0.2)
+
+
+def test_a_compiled_model_is_not_broken_apart(tmp_path):
+    inner = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 2))
+    optimizer = torch.optim.SGD(inner.parameters(), 0.1)
+    model = torch.compile(inner, backend="eager", fullgraph=True)  # raises where something can't be traced
+    with zt.watch(model, optimizer, logdir=tmp_path, every=1) as tracer:
+        for step in range(3):
+            loss = model(torch.randn(4, 8)).sum()
+            tracer.log(loss=float(step))
+            loss.backward()
+            optimizer.step()
+    run = read_run(tmp_path)
+    assert [row.name for row in run.parameters()[0].spec.rows] == ["0.weight", "0.bias", "2.weight", "2.bias"]
+    assert run.metric("loss") == [(0, 0.0), (1, 1.0), (2, 2.0)]
+    assert float(run.tables["clock"][-1].columns["forward_calls"][0]) == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from threading import get_ident
 from time import thread_time
 
 from zentracer.notice import tell
@@ -17,19 +18,20 @@ class Guard:
         self._told: set[str] = set()
         self._spent = 0.0
         self._began: float | None = None
+        self._thread = 0
 
     def run(self, function: Callable[..., object], *args: object) -> None:
         """Call `function`; what it raises is counted, and told once for each place that raised."""
         outermost = self._began is None
         if outermost:
-            self._began = thread_time()
+            self._began, self._thread = thread_time(), get_ident()
         try:
             function(*args)
         except Exception as error:
             self.failed(error)
         finally:
-            if outermost and self._began is not None:
-                self._spent += thread_time() - self._began
+            if outermost:
+                self._spent += self._going_on_s
                 self._began = None
 
     def failed(self, error: Exception) -> None:
@@ -47,5 +49,11 @@ class Guard:
 
     @property
     def spent_s(self) -> float:
-        """CPU seconds of the calling thread spent in `run` so far, the call going on included."""
-        return self._spent + (thread_time() - self._began if self._began is not None else 0.0)
+        """CPU seconds spent in `run` so far, the call going on in this thread included."""
+        return self._spent + self._going_on_s
+
+    @property
+    def _going_on_s(self) -> float:
+        if self._began is None or self._thread != get_ident():  # each thread has a clock of its own
+            return 0.0
+        return thread_time() - self._began

@@ -39,6 +39,7 @@ class Sampler:
         self._rows: Rows | None = None
         self._statistics: list[Statistics | SmallStatistics] = []
         self._snapshots = True
+        self._device_s = 0.0  # of statistics that were replaced
         self._versions: dict[int, int] = {}
         self._facts: Facts | None = None
 
@@ -75,8 +76,14 @@ class Sampler:
         )
         return job, 8 * len(MEASURED) * len(rows.rows)
 
+    @property
+    def device_s(self) -> float:
+        """Seconds that devices spent on samples so far."""
+        return self._device_s + sum(statistics.device_s for statistics in self._statistics)
+
     def drop_buffers(self) -> None:
         """Let go of all memory; from now on go without the copy of the weights."""
+        self._device_s = self.device_s
         self._rows, self._facts, self._statistics = None, None, []
         self._snapshots = False
 
@@ -86,6 +93,7 @@ class Sampler:
         return self._snapshots
 
     def _plan(self, model: nn.Module) -> None:
+        self._device_s = self.device_s
         self._statistics = []  # first, so that the old buffers make room for the new ones
         others = [other.optimizer for other in self._others]
         watched = self._watched

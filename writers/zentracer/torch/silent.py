@@ -12,6 +12,18 @@ class SilentTracer(Tracer):
 
     def __init__(self) -> None:
         """Nothing to hold."""
+        self.session_id = None
+        self.full_samples = 0
+
+    @property
+    def step(self) -> int:
+        """Nothing counts."""
+        return 0
+
+    @property
+    def cost_s(self) -> float:
+        """Nothing costs."""
+        return 0.0
 
     def log(self, *, split: str | None = None, **values: Any) -> None:
         """Nothing."""

@@ -64,6 +64,11 @@ class SmallStatistics:
         self._before = []
         return torch.from_numpy(found)
 
+    @property
+    def device_s(self) -> float:
+        """No device works for these."""
+        return 0.0
+
     def _room(self) -> tuple[Numbers, list[Tensor]]:
         flat = torch.zeros(int(self._lengths.sum()), dtype=torch.float64, device="cpu")
         parts = flat.split(self._lengths.tolist())

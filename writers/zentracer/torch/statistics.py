@@ -10,6 +10,7 @@ from torch import Tensor
 from zentracer.torch.batch import make_batches
 from zentracer.torch.measure import GRADIENTS, UPDATES, WEIGHTS, Side, Tools, on_device, on_host
 from zentracer.torch.sketch import unit
+from zentracer.torch.transfer import Stopwatch
 
 MEASURED = (
     *(f"weight_{name}" for name in WEIGHTS.moments),
@@ -41,20 +42,30 @@ class Statistics:
         self._tools = Tools(self._batches)
         self._last: dict[str, Tensor] = {}
         self._before: list[Tensor] = []
+        self._stopwatch = Stopwatch(self.device)
         self.rows = [row for batch in self._batches for row in batch.rows]
 
     def before(self) -> None:
         """Measure weights and gradients; keep the weights."""
+        self._stopwatch.start()
         weights, _ = self._measure(WEIGHTS, self._batches, self._tools)
         there = [there for batch in self._batches for there in batch.has_gradients]
         self._before = [weights, *self._directed(GRADIENTS, there)]
+        self._stopwatch.stop()
 
     def after(self) -> Tensor:
         """Measure the updates. Returns all that was `MEASURED`, [18, rows], in the order of `rows`."""
+        self._stopwatch.start()
         there = [batch.snapshot is not None for batch in self._batches for _ in batch.rows]
         found = torch.cat([*self._before, *self._directed(UPDATES, there)])
         self._before = []
+        self._stopwatch.stop()
         return found
+
+    @property
+    def device_s(self) -> float:
+        """Seconds that the device spent on this, as far as it has finished; 0 on the host, where CPU time says it."""
+        return self._stopwatch.read()
 
     def _directed(self, side: Side, there: Sequence[bool]) -> tuple[Tensor, Tensor]:
         """Moments of a side, and the cosine [1, rows] with the last time; rows not `there` keep what they had then."""

@@ -78,11 +78,18 @@ class Tracer(zentracer.tracer.Tracer):
 
     def call(self, function: Callable[..., object], *args: object) -> None:
         """Run one of the methods below. A forked process records only if it makes updates."""
+        if torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
+            return  # a question to the device would spoil the graph that is being captured
         if self.pid != os.getpid():
             if function != self.on_step_begin:
                 return
             self.guard.run(self.reopen)
         self.guard.run(function, *args)
+
+    @property
+    def cost_s(self) -> float:
+        """Seconds that recording took so far: CPU time of both threads, and what full samples took on a GPU."""
+        return super().cost_s + sum(sampler.device_s for sampler in self._samplers.values())
 
     # What PyTorch calls, by way of the hooks.
 

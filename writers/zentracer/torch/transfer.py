@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +34,39 @@ class Arriving:
         if self._event is not None:
             self._event.synchronize()
         return self._host.cpu()
+
+
+class Stopwatch:
+    """Adds up the time that a CUDA device spends on work between `start` and `stop`. Never waits; other devices: 0."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._spent_s = 0.0
+        self._began: torch.cuda.Event | None = None
+        self._laps: deque[tuple[torch.cuda.Event, torch.cuda.Event]] = deque()
+
+    def start(self) -> None:
+        """Work of ours begins."""
+        if self._device.type == "cuda":
+            self._began = self._mark()
+
+    def stop(self) -> None:
+        """It has been queued."""
+        if self._began is not None:
+            self._laps.append((self._began, self._mark()))
+            self._began = None
+
+    def read(self) -> float:
+        """Seconds of the laps that the device has finished."""
+        while self._laps and self._laps[0][1].query():
+            began, ended = self._laps.popleft()
+            self._spent_s += began.elapsed_time(ended) / 1000.0
+        return self._spent_s
+
+    def _mark(self) -> torch.cuda.Event:
+        event = torch.cuda.Event(enable_timing=True)
+        event.record(torch.cuda.current_stream(self._device))
+        return event
 
 
 class Numbers:

@@ -28,7 +28,7 @@ class _File:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.described: dict[str, int] = {}
+        self._described: dict[str, int] = {}
         self.size = 0
         self.records = 0
         self.head = 0
@@ -38,16 +38,18 @@ class _File:
         self._ends: list[int] = []
 
     def add(self, payload: bytes) -> None:
+        """Add a record to what is to be written."""
         self._pending += schema.frame(payload)
         self._ends.append(len(self._pending))
 
-    def needs_description(self, tag: str) -> bool:
-        """Whether the record to be added next must describe its tag; it is then taken as described."""
+    def add_table(self, wall_time: float, step: int, spec: schema.TableSpec, table: schema.Table) -> None:
+        """Add a table, with its description where it is the first of its tag here, or the last one is long ago."""
         position = self.size + len(self._pending)
-        if tag in self.described and position - self.described[tag] < DESCRIBE_EVERY_BYTES:
-            return False
-        self.described[tag] = position
-        return True
+        described = self._described.get(spec.tag)
+        with_spec = described is None or position - described >= DESCRIBE_EVERY_BYTES
+        self.add(schema.table_event(wall_time, step, spec, table, with_spec=with_spec))
+        if with_spec:
+            self._described[spec.tag] = position
 
     @property
     def pending(self) -> int:
@@ -133,8 +135,7 @@ class Output:
         values = table.nbytes if isinstance(table, np.ndarray) else sum(part.nbytes for part in table.values())
         file = self._file(bulk=schema.belongs_in_bulk(spec, values))
         if file is not None:
-            with_spec = file.needs_description(spec.tag)
-            file.add(schema.table_event(wall_time, step, spec, table, with_spec=with_spec))
+            file.add_table(wall_time, step, spec, table)
 
     def row(self, wall_time: float, spec: schema.TableSpec, row: Sequence[float]) -> None:
         """One row of a table keyed by time; the rows of a commit make one record."""
@@ -230,9 +231,7 @@ class Output:
                 continue
             # Milliseconds, raised by one where two records fall together: steps of a tag must grow.
             self._times[tag] = step = max(int(self._rows_until * 1000), self._times.get(tag, 0) + 1)
-            with_spec = file.needs_description(tag)
-            table = np.asarray(rows, np.float64)
-            file.add(schema.table_event(self._rows_until, step, spec, table, with_spec=with_spec))
+            file.add_table(self._rows_until, step, spec, np.asarray(rows, np.float64))
         self._rows = {}
 
     def _look(self) -> None:
@@ -249,7 +248,7 @@ class Output:
             except FileNotFoundError:
                 there = False
             if not there:
-                raise FileNotFoundError(2, "it was removed, with what had been recorded", str(file.path))
+                raise FileNotFoundError(errno.ENOENT, "it was removed, with what had been recorded", str(file.path))
 
     def _failed(self, error: OSError) -> None:
         self.lost += sum(file.pending for file in self._files.values())

@@ -92,7 +92,7 @@ class Sink:
             target = self._put
             self._urgent = True
             self._changed.notify_all()
-            return self._changed.wait_for(lambda: self._done >= target or self._ended, timeout_s)
+            return self._changed.wait_for(lambda: self._done >= target or self.ended, timeout_s)
 
     def close(self, *, wait: bool) -> None:
         """End after what is queued is written. `wait` for that, at most `CLOSE_S`."""
@@ -101,9 +101,12 @@ class Sink:
             self._changed.notify_all()
         if wait and threading.current_thread() is not self._thread:
             self._thread.join(CLOSE_S)
+            if self._thread.is_alive():
+                tell(f"{self.output.directory} is still being written after {CLOSE_S:g} s; the rest may be lost.")
 
     @property
-    def _ended(self) -> bool:
+    def ended(self) -> bool:
+        """Whether everything is written and let go of."""
         return not self._thread.is_alive()
 
     def _full(self, item: _Item) -> bool:
@@ -179,8 +182,11 @@ def open_sink(directory: Path, *, start_step: int, rank: int) -> Sink:
     key = os.path.realpath(directory)
     sink = _sinks.get(key)
     if sink is None:
-        if key in _leaving:
-            _leaving.pop(key).close(wait=True)
+        for left, leaving in list(_leaving.items()):
+            if left == key:
+                leaving.close(wait=True)
+            if left == key or leaving.ended:
+                del _leaving[left]
         output = Output(directory, start_step=start_step, rank=rank)
         output.open()
         sink = _sinks[key] = Sink(output)

@@ -140,6 +140,22 @@ def test_a_record_that_fails_costs_only_itself(tmp_path, sink):
     assert steps_in(tmp_path) == [3]
 
 
+def test_a_disk_that_hangs_does_not_hang_the_end(sink, stuck, monkeypatch):
+    monkeypatch.setattr(sinks, "CLOSE_S", 0.05)
+    with pytest.warns(ZenTracerWarning, match="is still being written after 0.05 s; the rest may be lost"):
+        release_sink(sink, wait=True)
+
+
+def test_a_record_that_can_not_be_encoded_leaves_the_next_one_described(tmp_path, sink):
+    sink.put(lambda output: output.table(1.0, 0, SPEC, np.zeros((1, 3))))
+    with pytest.warns(ZenTracerWarning, match="Recording failed with ValueError"):
+        assert sink.flush(10)
+    sink.put(clock(1))
+    with pytest.warns(ZenTracerWarning, match="1 records"):
+        release_sink(sink, wait=True)
+    assert steps_in(tmp_path) == [1]
+
+
 def test_what_the_thread_costs_is_booked_to_its_owner(sink):
     sink.put(lambda output: sum(range(100_000)), owner="a")
     assert sink.flush(10)

@@ -57,13 +57,19 @@ class Watched:
             raise ReferenceError(f"The optimizer {self.name!r} is gone.")
         return optimizer
 
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """Its parameter groups; none once it is gone."""
+        optimizer = self._optimizer()
+        return [] if optimizer is None else optimizer.param_groups
+
     def is_(self, optimizer: object) -> bool:
         """Whether `optimizer` is the watched one."""
         return self._optimizer() is optimizer
 
     def parameters(self) -> list[Tensor]:
         """All its parameters that have a gradient."""
-        return [p for group in self.optimizer.param_groups for p in group["params"] if p.grad is not None]
+        return [p for group in self.groups for p in group["params"] if p.grad is not None]
 
     def see_clipping(self, gradients: Sequence[Tensor], norm_type: float, total: Tensor, *, each: bool) -> None:
         """`clip_grad_norm_` found `total` for `gradients` and is about to scale them.
@@ -130,7 +136,7 @@ class Watched:
     def learning_rates(self) -> dict[str, Any]:
         """The learning rate of each group, as `<name>/<group>`."""
         found: dict[str, Any] = {}
-        for index, group in enumerate(self.optimizer.param_groups):
+        for index, group in enumerate(self.groups):
             rate = group.get("lr")
             found[f"{self.name}/{index}"] = rate.detach().clone() if isinstance(rate, Tensor) else rate
         return found

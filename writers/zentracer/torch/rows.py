@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch import Tensor, nn
-from torch.optim import Optimizer
 
 import zentracer_schema as schema
 from zentracer.torch.batch import is_plain
 from zentracer.torch.names import NamedParameter, named_parameters
+from zentracer.torch.optimizers import Watched
 
 Status = schema.Status
 
@@ -28,42 +28,40 @@ class Row:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of one optimizer's table. `signature` is equal as long as the table would come out the same."""
+    """The rows of one optimizer's table."""
 
     spec: schema.TableSpec
     rows: tuple[Row, ...]
     signature: tuple[object, ...]
 
-
-def signature_of(optimizer: Optimizer) -> tuple[object, ...]:
-    """What the rows depend on, cheap enough to be compared at each sample.
-
-    New groups and parameters, freezing, and a model that was moved or cast all change it.
-    """
-    return tuple(
-        (id(p), p.requires_grad, p.dtype, p.device, p.shape)
-        for group in optimizer.param_groups
-        for p in group["params"]
-    )
+    def are_those_of(self, watched: Watched, others: Sequence[Watched]) -> bool:
+        """Whether `find_rows` would find the same; cheap enough to be asked at each sample."""
+        return self.signature == _signature(watched, others, self.rows)
 
 
-def find_rows(
-    model: nn.Module, optimizer: Optimizer, *, scope: str, name: str, others: Sequence[Optimizer], first: bool
-) -> Rows:
-    """The model's parameters that `optimizer` owns; for the `first` optimizer also those that none of them owns."""
-    groups = {id(p): index for index, group in enumerate(optimizer.param_groups) for p in group["params"]}
-    elsewhere = {id(p) for other in others for group in other.param_groups for p in group["params"]}
+def find_rows(model: nn.Module, watched: Watched, others: Sequence[Watched], *, scope: str) -> Rows:
+    """The model's parameters that an optimizer owns; for the first optimizer also those that none of them owns."""
+    groups = {id(p): index for index, group in enumerate(watched.groups) for p in group["params"]}
+    elsewhere = {id(p) for other in others for group in other.groups for p in group["params"]}
     rows = []
     for named in named_parameters(model):
         key = id(named.parameter)
         if key in groups:
-            rows.append(_row(named, optimizer=name, group=groups[key]))
-        elif first and key not in elsewhere:
+            rows.append(_row(named, optimizer=watched.name, group=groups[key]))
+        elif watched.first and key not in elsewhere:
             rows.append(_row(named, optimizer="", group=0))
     spec = schema.TableSpec(
-        "parameters", scope, schema.PARAMETER_COLUMNS, tuple(row.spec for row in rows), optimizer=name
+        "parameters", scope, schema.PARAMETER_COLUMNS, tuple(row.spec for row in rows), optimizer=watched.name
     )
-    return Rows(spec, tuple(rows), signature_of(optimizer))
+    return Rows(spec, tuple(rows), _signature(watched, others, rows))
+
+
+def _signature(watched: Watched, others: Sequence[Watched], rows: Sequence[Row]) -> tuple[object, ...]:
+    """What the rows depend on: new groups, new parameters, freezing, and a model that was moved or cast change it."""
+    owned = [p for group in watched.groups for p in group["params"]]
+    loose = [row.parameter for row in rows if not row.owned]
+    elsewhere = sum(len(group["params"]) for other in others for group in other.groups)
+    return (len(owned), elsewhere, *((id(p), p.requires_grad, p.dtype, p.device, p.shape) for p in (*owned, *loose)))
 
 
 def _row(named: NamedParameter, *, optimizer: str, group: int) -> Row:

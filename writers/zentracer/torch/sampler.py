@@ -17,7 +17,7 @@ from zentracer.output import Job, Output
 from zentracer.torch.batch import is_plain
 from zentracer.torch.optimizers import Watched
 from zentracer.torch.reduce import sum_dtype
-from zentracer.torch.rows import Rows, find_rows, signature_of
+from zentracer.torch.rows import Rows, find_rows
 from zentracer.torch.small import LARGEST, SmallStatistics
 from zentracer.torch.statistics import MEASURED, Statistics
 from zentracer.torch.table import Facts, median_of, parameter_table
@@ -46,8 +46,7 @@ class Sampler:
     def before(self, model: nn.Module) -> None:
         """Measure weights and gradients; keep the weights."""
         self._facts = None
-        signature = signature_of(self._watched.optimizer)
-        if self._rows is None or self._rows.signature != signature:
+        if self._rows is None or not self._rows.are_those_of(self._watched, self._others):
             self._plan(model)
         assert self._rows is not None
         for statistics in self._statistics:
@@ -95,11 +94,7 @@ class Sampler:
     def _plan(self, model: nn.Module) -> None:
         self._device_s = self.device_s
         self._statistics = []  # first, so that the old buffers make room for the new ones
-        others = [other.optimizer for other in self._others]
-        watched = self._watched
-        rows = find_rows(
-            model, watched.optimizer, scope=self._scope, name=watched.name, others=others, first=watched.first
-        )
+        rows = find_rows(model, self._watched, self._others, scope=self._scope)
         places: dict[torch.device, list[tuple[int, Tensor, bool]]] = {}
         for index, row in enumerate(rows.rows):
             if row.measurable:

@@ -201,8 +201,10 @@ class Tracer(zentracer.tracer.Tracer):
             return
         try:
             take(sampler)
-        except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
-            if isinstance(error, RuntimeError) and "memory" not in str(error):
+        except (MemoryError, RuntimeError) as error:
+            # Devices have an error of their own for this, which is a RuntimeError; a CPU has only the words.
+            words = ("out of memory", "can't allocate memory")
+            if isinstance(error, RuntimeError) and not any(word in str(error) for word in words):
                 raise
             if sampler.keeps_weights:
                 sampler.drop_buffers()

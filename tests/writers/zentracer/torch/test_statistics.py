@@ -1,5 +1,7 @@
 """Each statistic equals a slow computation in float64 from copies, for every way in which people make updates."""
 
+import gc
+
 import numpy as np
 import pytest
 import torch
@@ -374,6 +376,33 @@ def test_what_is_thawed_later_becomes_a_row_like_the_others(tmp_path):
         check(table, update, None if table.step in (0, 2) else last)
         frozen = table.step < 2
         assert bool(int(table.row("conv.weight")["status"]) & Status.FROZEN) == frozen
+
+
+def test_what_is_thawed_but_given_to_no_optimizer_is_unused(tmp_path):
+    model = Small()
+    model.conv.requires_grad_(False)
+    optimizer = torch.optim.SGD(model.out.parameters(), 0.1)
+    with zt.watch(model, optimizer, logdir=tmp_path, every=1):
+        for _ in range(2):
+            loss_of(model, 0).backward()
+            optimizer.step()
+            model.conv.requires_grad_(True)
+    before, after = (table.row("conv.weight")["status"] for table in read_run(tmp_path).parameters())
+    assert (before, after) == (Status.SAMPLED | Status.FROZEN, Status.SAMPLED | Status.UNUSED)
+
+
+def test_an_optimizer_that_is_gone_is_missed_by_none(tmp_path):
+    model = nn.ModuleDict({"a": nn.Linear(4, 4), "b": nn.Linear(4, 4)})
+    first = torch.optim.SGD(model["a"].parameters(), 0.1)
+    second = torch.optim.SGD(model["b"].parameters(), 0.1)
+    with zt.watch(model, [first, second], logdir=tmp_path, every=1) as tracer:
+        del second
+        gc.collect()
+        for _ in range(2):
+            model["a"](torch.randn(3, 4)).sum().backward()
+            first.step()
+        assert tracer.guard.failures == 0
+    assert len(read_run(tmp_path).parameters("optimizer_0")) == 2
 
 
 def test_a_parameter_without_gradient_in_a_step_says_so_and_remembers_its_last_one(tmp_path):

@@ -1,7 +1,7 @@
 /** A list of choices under a button: one of several, or things to do. Arrows, Home and End move, Enter picks. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "./icons.tsx";
 import { Popover } from "./popover.tsx";
 
@@ -48,7 +48,8 @@ export function Menu({ items, onPick, title, icon, ...button }: Props) {
 function Items({ title, items, onPick }: Pick<Props, "title" | "items" | "onPick">) {
   const list = useRef<HTMLDivElement>(null);
   const buttons = () => [...list.current!.querySelectorAll("button")];
-  useEffect(() => {
+  // Before the next key can come, which is for the menu.
+  useLayoutEffect(() => {
     const all = buttons();
     (all.find((button) => button.getAttribute("aria-checked") === "true") ?? all[0])?.focus();
   }, []);

@@ -21,6 +21,8 @@ export interface App {
   readonly marked: Signal<{ readonly a: number; readonly b: number } | null>;
   readonly sidebar: Signal<boolean>;
   readonly help: Signal<boolean>;
+  /** Whether keys and pointer are listened to. */
+  readonly interactive: Signal<boolean>;
   /** Null until its code is here. */
   readonly aside: ReadonlySignal<typeof import("./aside.ts") | null>;
 }

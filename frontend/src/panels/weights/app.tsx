@@ -25,8 +25,14 @@ export function Frame() {
   const aside = app.aside.value;
   const progress = model.runs.value?.progress;
   const phase = phaseOf(app);
-  useEffect(() => aside?.attachKeys(app), [app, aside]);
-  useSignalEffect(() => signalPhase(phaseOf(app).is, model.away.value !== null, app.aside.value !== null));
+  useEffect(() => {
+    const detach = aside?.attachKeys(app); // after the gestures: effects of children run first
+    app.interactive.value = aside !== null;
+    return detach;
+  }, [app, aside]);
+  useSignalEffect(() =>
+    signalPhase(phaseOf(app).is, model.away.value !== null, app.interactive.value, model.cursor.value),
+  );
   const close = () => {
     sidebar.value = false;
   };

@@ -49,7 +49,7 @@ export function Rows() {
 }
 
 function Canvas({ height }: { height: number }) {
-  const { picture, model } = useApp();
+  const { picture, model, interactive } = useApp();
   const canvas = useRef<HTMLCanvasElement>(null);
   const geo = picture.geometry.value!;
   const tall = useRef(height);
@@ -74,10 +74,10 @@ function Canvas({ height }: { height: number }) {
       }
       paint(raster, scene);
       c.getContext("2d", { alpha: false })!.putImageData(image, 0, 0);
-      signalPaint(model, picture);
+      signalPaint(picture, interactive.peek());
     };
     const stop = effect(() => {
-      void [picture.scene.value, picture.geometry.value, picture.layout.value];
+      void [picture.scene.value, picture.geometry.value, picture.layout.value, interactive.value];
       if (!frame) frame = requestAnimationFrame(draw);
     });
     return () => {

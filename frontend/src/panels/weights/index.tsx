@@ -57,6 +57,7 @@ function start(): void {
     marked: signal(null),
     sidebar: signal(!slim.matches),
     help: signal(false),
+    interactive: signal(false),
     aside,
   };
   const fit = () => {

@@ -1,7 +1,7 @@
 /** Sets the lowest and highest value that the colours span. */
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { useApp } from "./app-context.ts";
 import type { ColumnInfo } from "./contract.ts";
 import { type Limits, limitsOf } from "./limits.ts";
@@ -19,7 +19,7 @@ export function LimitsForm({ column, close }: LimitsFormProps) {
   const limits = { low: Number(low.value), high: Number(high.value) };
   const valid = low.value.trim() !== "" && high.value.trim() !== "" && validLimits(column, limits);
   const first = useRef<HTMLInputElement>(null);
-  useEffect(() => first.current?.select(), []);
+  useLayoutEffect(() => first.current?.select(), []);
   const field = (label: string, value: typeof low) => (
     <label>
       {label}

@@ -7,6 +7,7 @@ import { getColumns } from "../../host/request.ts";
 import { rested } from "../../host/rested.ts";
 import { theme } from "../../host/theme.ts";
 import { cellsPath, sameSubject } from "./ask.ts";
+import type { Choices } from "./choices.ts";
 import { encodeCells, MARK, spikeReach } from "./codes.ts";
 import { type CellNode, type Cells, parseCells } from "./contract.ts";
 import { type Frame, type Geometry, geometry } from "./geometry.ts";
@@ -52,7 +53,10 @@ export function createPicture(model: Model): Picture {
   const slim = signal(false);
   const scroll = signal(0);
   const geo = computed(() => (frame.value ? geometry(frame.value, slim.value) : null));
-  const filter = computed(() => choices.value.filter);
+  // Each choice by itself, so that moving the cursor asks, codes and paints nothing.
+  const part = <K extends keyof Choices>(name: K) => computed(() => choices.value[name]);
+  const [filter, folds, row, window] = [part("filter"), part("folds"), part("row"), part("window")];
+  const [follow, limits, held] = [part("follow"), part("limits"), part("held")];
   const pattern = computed(() => patternOf(filter.value));
 
   const question = computed(() => {
@@ -60,9 +64,8 @@ export function createPicture(model: Model): Picture {
     const column = model.column.value;
     const run = model.info.answer.value?.value.run;
     if (!scope || !column || run === undefined || !geo.value) return null;
-    const { folds, row } = choices.value;
-    const open = pattern.value !== null || row !== null;
-    const fits = mostNodes(model.tree.value, folds, geo.value.h);
+    const open = pattern.value !== null || row.value !== null;
+    const fits = mostNodes(model.tree.value, folds.value, geo.value.h);
     return {
       run,
       scope: scope.name,
@@ -70,7 +73,7 @@ export function createPicture(model: Model): Picture {
       width: Math.round(geo.value.w * geo.value.ratio),
       height: open ? ALL_ROWS : Math.min(fits, scope.rows.length),
       rows: scope.rows.length,
-      folds: pattern.value ? [] : [...folds].sort(),
+      folds: pattern.value ? [] : [...folds.value].sort(),
     };
   });
 
@@ -82,13 +85,11 @@ export function createPicture(model: Model): Picture {
   });
   effect(() => {
     // A window on steps that this run does not have would show nothing.
-    const { window } = choices.value;
-    if (window && bounds.value && !overlaps(window, bounds.value)) model.choose({ window: null });
+    if (window.value && bounds.value && !overlaps(window.value, bounds.value)) model.choose({ window: null });
   });
   const asked = computed(() => {
-    const { window, follow } = choices.value;
-    if (!window || !bounds.value) return null;
-    return follow ? latestSpan(window, bounds.value) : window;
+    if (!window.value || !bounds.value) return null;
+    return follow.value ? latestSpan(window.value, bounds.value) : window.value;
   });
 
   const load = async (key: string, abort: AbortSignal) => parseCells(await getColumns(key, abort));
@@ -124,13 +125,13 @@ export function createPicture(model: Model): Picture {
   const axis = computed((): ColourAxis | null => {
     const column = model.column.value;
     if (!column || !shown.value || shown.value.column !== column.name) return null;
-    return colourAxis(column, shown.value.quantiles, choices.value.limits);
+    return colourAxis(column, shown.value.quantiles, limits.value);
   });
   effect(() => {
     // Without follow latest, new data moves no colour: the robust limits of this moment are held.
-    const { follow, limits, held } = choices.value;
-    if (!follow && !limits && axis.value) model.choose({ limits: limitsOf(axis.value), held: true });
-    if (follow && held) model.choose({ limits: null, held: false });
+    if (!follow.value && !limits.value && axis.value)
+      model.choose({ limits: limitsOf(axis.value), held: true });
+    if (follow.value && held.value) model.choose({ limits: null, held: false });
   });
 
   // The same nodes are the same layout and the same names on the page, however often cells come.
@@ -147,7 +148,6 @@ export function createPicture(model: Model): Picture {
   });
   const hasCells = computed(() => shown.value !== null);
   const layoutHeight = computed(() => geo.value?.h ?? 0);
-  const row = computed(() => choices.value.row);
   const layout = computed(() => {
     if (!hasCells.value || !layoutHeight.value) return null;
     const indices = [...nodes.value.keys()].filter((k) => pattern.value?.test(nodes.value[k]!.path) ?? true);

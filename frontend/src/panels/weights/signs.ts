@@ -1,17 +1,17 @@
 /** Signs on the root element that tests wait for instead of for time to pass. docs/weights.md lists them. */
 
-import type { Model } from "./model.ts";
 import type { Picture } from "./picture.ts";
 
-export function signalPhase(phase: string, away: boolean, interactive: boolean): void {
+export function signalPhase(phase: string, away: boolean, interactive: boolean, cursor: number | null): void {
   const { dataset } = document.documentElement;
+  dataset.cursor = String(cursor ?? "");
   dataset.state = phase;
   dataset.away = String(away);
   dataset.interactive = String(interactive);
 }
 
 /** Called after each painted frame. */
-export function signalPaint(model: Model, picture: Picture): void {
+export function signalPaint(picture: Picture, interactive: boolean): void {
   const { dataset } = document.documentElement;
   const cells = picture.cells.answer.peek()?.value;
   const view = picture.view.peek();
@@ -22,6 +22,5 @@ export function signalPaint(model: Model, picture: Picture): void {
   dataset.paintedStatistic = cells.column;
   dataset.lastStep = String(cells.last);
   dataset.window = `${Math.round(view.from)}..${Math.round(view.to)}`;
-  dataset.cursor = String(model.cursor.peek() ?? "");
-  dataset.settled = String(picture.settled.peek());
+  dataset.settled = String(picture.settled.peek() && interactive);
 }

@@ -67,7 +67,12 @@ def train(variant: str, logdir: Path, *, steps: int, every: int) -> None:
     model = DigitNet()
     optimizer = torch.optim.SGD(model.parameters(), lr=LEARNING_RATES[variant], momentum=0.9)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, max_lr=LEARNING_RATES[variant], total_steps=steps, pct_start=0.4, cycle_momentum=False
+        optimizer,
+        max_lr=LEARNING_RATES[variant],
+        total_steps=steps,
+        pct_start=0.4,
+        cycle_momentum=False,
+        final_div_factor=1,
     )
     progress = Progress(f"digits/{variant}", steps)
 

@@ -28,9 +28,9 @@ const pictures: readonly Picture[] = [
   },
   { name: "too-large", logdir: "runs", look: { link: { run: "digits/too_large" } } },
   { name: "too-small", logdir: "runs", look: { link: { run: "digits/too_small" } } },
-  { name: "transformer", logdir: "runs", look: { link: { run: "text/healthy" } } },
+  { name: "digits", logdir: "runs", look: { link: { run: "digits/healthy" } } },
   { name: "frozen", logdir: "runs", look: { link: { run: "text/frozen_block" } } },
-  { name: "narrow", logdir: "runs", look: { width: 820, link: { run: "digits/healthy", step: "1200" } } },
+  { name: "narrow", logdir: "runs", look: { width: 820, link: { run: "text/healthy", step: "1200" } } },
   { name: "empty", logdir: "empty", look: {} },
 ];
 

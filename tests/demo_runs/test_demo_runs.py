@@ -16,7 +16,7 @@ from demo_runs import __main__ as demo
 from demo_runs.digits import DigitNet
 from demo_runs.text import CONTEXT, CharacterTransformer, library_text
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture(scope="module")

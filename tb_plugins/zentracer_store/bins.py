@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from zentracer_store.growing import Array
-from zentracer_store.timeline import Gaps, Timeline, Track
+from zentracer_store.timeline import Timeline
+from zentracer_store.tracks import Gaps, Track
 
 
 @dataclass(frozen=True)

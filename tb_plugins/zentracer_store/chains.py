@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zentracer_store.columns import Segment
-from zentracer_store.contents import FileContents, Session
+from zentracer_store.contents import FileContents
+from zentracer_store.sessions import Session
 
 _CLOCK_SLACK_S = 1.0
 
@@ -63,7 +64,7 @@ def _parts_of(files: list[FileContents], scope: str) -> list[Part]:
     process: dict[int, str | None] = {}
     loose: list[tuple[FileContents, Session, list[Segment]]] = []
     for file in files:
-        for index, session in enumerate(file.sessions):
+        for index, session in enumerate(file.sessions.all):
             segments = [s for s in file.segments if s.session == index and s.spec.scope == scope and s.count]
             if not segments:
                 continue

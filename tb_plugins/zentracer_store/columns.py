@@ -22,6 +22,12 @@ class Scalars:
         self.walls: list[float] = []
         self.values: list[float] = []
 
+    def append(self, step: int, wall: float, value: float) -> None:
+        """Add a point."""
+        self.steps.append(step)
+        self.walls.append(wall)
+        self.values.append(value)
+
     def arrays(self) -> tuple[Array, Array, Array]:
         """Steps (int64), wall times and values (float64)."""
         count = len(self.values)  # appended last, so the other two are at least as long
@@ -35,6 +41,8 @@ class Scalars:
 class Segment:
     """The tables of one description that one session wrote into one file, steps strictly rising.
 
+    `count` entries have been taken in, `last_step` is the step of the newest record.
+
     A table with named rows gives columns [samples, rows]; one whose rows vary (a pulse) columns [rows of all records].
     Columns of several entries a row are passed over.
     """
@@ -45,7 +53,7 @@ class Segment:
         self.count = 0
         self.has_nan = False
         self.has_bad = False
-        self.last_step: int | None = None
+        self.last_step = -1
         self._steps = Growing(np.int64)
         self._walls = Growing(np.float64)
         rows = () if spec.rows is None else (len(spec.rows),)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
 
 EAGER_S = 1.0
 """Seconds between looks while someone asked within `RECENT_S`."""
@@ -42,10 +45,17 @@ class Follower:
         if self._thread is not None:
             self._thread.join()
 
+    def _safely(self) -> bool:
+        try:
+            return self._look()
+        except Exception:  # a thread that died would leave the tabs as they are, without a word
+            logger.exception("Looking at the log directory failed. It is tried again.")
+            return False
+
     def _run(self) -> None:
         while not self._closed:
             began = time.monotonic()
-            fruitless = 0.0 if self._look() else time.monotonic() - began
+            fruitless = 0.0 if self._safely() else time.monotonic() - began
             with self._wake:
                 recent = time.monotonic() - self._asked < RECENT_S
                 if not self._closed:

@@ -9,7 +9,8 @@ import numpy as np
 from zentracer_schema import ColumnSpec
 from zentracer_store.growing import Array
 from zentracer_store.marks import EVERY_NAN, explaining
-from zentracer_store.timeline import Timeline, Track
+from zentracer_store.timeline import Timeline
+from zentracer_store.tracks import Track
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from zentracer_store.groups import Groups, index_of
 from zentracer_store.growing import Array
 from zentracer_store.marks import explaining
 from zentracer_store.strata import STRATA, strata_of
-from zentracer_store.timeline import Timeline, Track
+from zentracer_store.timeline import Timeline
 from zentracer_store.together import Together
+from zentracer_store.tracks import Track
 from zentracer_store.tree import Node
 
 MOST_CELLS = 4_000_000

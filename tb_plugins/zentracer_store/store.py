@@ -7,83 +7,22 @@ import os
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from zentracer_store.catalogue import Catalogue, Followed, Oddity, count, run_info
 from zentracer_store.contents import FileContents
 from zentracer_store.discover import FoundFile, Place, discover
 from zentracer_store.follow import Follower
-from zentracer_store.progress import Progress, Rate, progress_of
+from zentracer_store.progress import Rate, progress_of
 from zentracer_store.tail import READ_BYTES, Batch, Tail, Unreadable, unreadable
 from zentracer_store.trial import Scope, Trial
 
-LIVE_S = 60.0
-"""A run whose files changed within this time, and which did not say that it ended, is live."""
+MOST_ODDITIES = 100
+"""Of one file."""
 
 _QUICK_WALK_S = 0.1
 _WALK_SHARE = 10  # a walk that is not quick may take one part in so many of the time
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Oddity:
-    """Something a user should know. `run` and `file` are None where it concerns the log directory itself."""
-
-    run: str | None
-    file: str | None
-    offset: int | None
-    text: str
-    wall: float | None
-
-
-@dataclass(frozen=True)
-class RunInfo:
-    """One run in the list. `state` is live, ended, waiting (nothing read yet) or reading."""
-
-    name: str
-    state: str
-    nan: bool
-    tables: bool
-    last_step: int | None
-    last_wall: float | None
-    error: str | None
-
-
-@dataclass(frozen=True)
-class Counts:
-    """What was found: tags are counted once however many runs have them, ours left out."""
-
-    runs: int
-    files: int
-    bytes: int
-    unreadable: int
-    scalar_tags: int
-    histogram_tags: int
-    other_tags: int
-
-
-@dataclass(frozen=True)
-class Catalogue:
-    """All runs at one moment."""
-
-    generation: int
-    runs: tuple[RunInfo, ...]
-    oddities: tuple[Oddity, ...]
-    counts: Counts
-    progress: Progress
-
-
-@dataclass
-class _Followed:
-    found: FoundFile
-    tail: Tail
-    contents: FileContents
-    changed: float = 0.0
-    """When the file was last written to."""
-    finished: bool = False
-    error: str | None = None
-    oddities: list[Oddity] = field(default_factory=list)
-    told: int = 0
 
 
 class Store:
@@ -96,7 +35,7 @@ class Store:
         self.places = tuple(places)
         self._lock = threading.Lock()
         self._looking = threading.Lock()
-        self._files: dict[str, _Followed] = {}
+        self._files: dict[str, Followed] = {}
         self._trials: dict[str, Trial] = {}
         self._problems: tuple[Oddity, ...] = ()
         self._generation = 0
@@ -132,15 +71,26 @@ class Store:
     def catalogue(self) -> Catalogue:
         """All runs, as far as they are read."""
         with self._lock:
-            now = time.time()
-            by_trial: dict[str, list[_Followed]] = {}
-            for file in self._files.values():
+            files = list(self._files.values())
+            by_trial: dict[str, list[Followed]] = {}
+            for file in files:
                 by_trial.setdefault(file.found.trial, []).append(file)
-            runs = tuple(_run_info(self._trials[name], files, now) for name, files in sorted(by_trial.items()))
-            oddities = [oddity for file in self._files.values() for oddity in file.oddities]
+            oddities = [oddity for file in files for oddity in file.oddities]
             oddities.sort(key=lambda oddity: oddity.wall or 0.0, reverse=True)
+            progress = progress_of(
+                files=sum(file.finished for file in files),
+                files_total=len(files),
+                done=sum(file.tail.offset for file in files),
+                total=sum(file.size for file in files),
+                rate=self._rate.at(time.monotonic()),
+                walked=self._walked,
+            )
             return Catalogue(
-                self._generation, runs, (*self._problems, *oddities), self._counts(len(runs)), self._progress()
+                self._generation,
+                tuple(run_info(self._trials[name], by_trial[name]) for name in sorted(by_trial)),
+                (*self._problems, *oddities),
+                count(files),
+                progress,
             )
 
     def generation_of(self, run: str) -> int | None:
@@ -189,7 +139,7 @@ class Store:
 
     def _add(self, file: FoundFile) -> None:
         contents = FileContents(os.path.basename(file.path))
-        self._files[file.path] = _Followed(file, Tail(file.path), contents)
+        self._files[file.path] = Followed(file, Tail(file.path), contents)
         trial = self._trials.setdefault(file.trial, Trial(file.trial))
         trial.files[file.path] = contents
 
@@ -202,21 +152,23 @@ class Store:
         else:
             del self._trials[file.found.trial]
 
-    def _changed_files(self) -> list[_Followed]:
+    def _changed_files(self) -> list[Followed]:
         """The files that are not as they were when last read, oldest first."""
         changed = []
         for file in self._files.values():
             try:
                 status = os.stat(file.found.path)
             except OSError as error:
-                self._fail(file, unreadable(error))
+                # A file that was just removed is no oddity, the next walk misses it; a link to nowhere is one.
+                if not isinstance(error, FileNotFoundError) or os.path.islink(file.found.path):
+                    self._fail(file, unreadable(error))
                 continue
+            file.size, file.changed = status.st_size, status.st_mtime
             if file.tail.differs(status):
-                file.changed = status.st_mtime
                 changed.append(file)
         return sorted(changed, key=lambda file: file.changed)
 
-    def _read(self, file: _Followed) -> bool:
+    def _read(self, file: Followed) -> bool:
         """Read a file as far as it goes; says whether it brought anything."""
         brought = False
         while True:
@@ -231,18 +183,20 @@ class Store:
             if not batch.more:
                 return brought
 
-    def _take(self, file: _Followed, batch: Batch) -> bool:
+    def _take(self, file: Followed, batch: Batch) -> bool:
         with self._lock:
             trial = self._trials[file.found.trial]
             if batch.restarted:
                 file.contents = trial.files[file.found.path] = FileContents(os.path.basename(file.found.path))
-                file.told = 0
+                file.told, file.finished = 0, False
             file.contents.feed(batch.records)
-            file.finished, file.error = not batch.more, None
+            file.finished, file.error = file.finished or not batch.more, None
             news = bool(batch.records or batch.damage or batch.restarted)
             if news:
                 self._generation += 1
                 trial.changed(self._generation)
+            if not batch.more:
+                file.contents.tell_undescribed()
             for damage in batch.damage:
                 self._tell(file, damage.text, damage.offset, file.contents.last_wall)
             for oddity in file.contents.oddities[file.told :]:
@@ -251,7 +205,7 @@ class Store:
             self._rate.read(sum(len(payload) for _, payload in batch.records), time.monotonic())
             return news
 
-    def _fail(self, file: _Followed, text: str) -> bool:
+    def _fail(self, file: Followed, text: str) -> bool:
         """Note that a file can't be read; says whether that is news."""
         with self._lock:
             news = file.error != text
@@ -262,53 +216,11 @@ class Store:
                 self._tell(file, text, None, None)
             return news
 
-    def _tell(self, file: _Followed, text: str, offset: int | None, wall: float | None) -> None:
+    def _tell(self, file: Followed, text: str, offset: int | None, wall: float | None) -> None:
+        if len(file.oddities) > MOST_ODDITIES:
+            return
+        if len(file.oddities) == MOST_ODDITIES:
+            text = "There is more like this in the file, which is not listed."
         file.oddities.append(Oddity(file.found.trial, file.found.shown, offset, text, wall))
         at = "" if offset is None else f" at byte {offset}"
         logger.warning("Run %s, file %s%s: %s", file.found.trial, file.found.shown, at, text)
-
-    def _progress(self) -> Progress:
-        files = self._files.values()
-        return progress_of(
-            files=sum(file.finished for file in files),
-            files_total=len(files),
-            done=sum(file.tail.offset for file in files),
-            total=sum(file.tail.size for file in files),
-            rate=self._rate.at(time.monotonic()),
-            walked=self._walked,
-        )
-
-    def _counts(self, runs: int) -> Counts:
-        sorts: dict[str, str] = {}
-        for file in self._files.values():
-            sorts |= file.contents.sorts
-        foreign = [sort for tag, sort in sorts.items() if not tag.startswith("zentracer/")]
-        return Counts(
-            runs=runs,
-            files=len(self._files),
-            bytes=sum(file.tail.size for file in self._files.values()),
-            unreadable=sum(file.error is not None for file in self._files.values()),
-            scalar_tags=foreign.count("scalar"),
-            histogram_tags=foreign.count("histogram"),
-            other_tags=foreign.count("other"),
-        )
-
-
-def _run_info(trial: Trial, files: Sequence[_Followed], now: float) -> RunInfo:
-    return RunInfo(
-        name=trial.name,
-        state=_state(trial, files, now),
-        nan=trial.has_nan,
-        tables=trial.has_tables,
-        last_step=trial.last_step,
-        last_wall=trial.last_wall,
-        error=next((f"{file.found.shown}: {file.error}" for file in files if file.error is not None), None),
-    )
-
-
-def _state(trial: Trial, files: Sequence[_Followed], now: float) -> str:
-    if not all(file.finished for file in files):
-        return "reading" if any(file.tail.offset for file in files) else "waiting"
-    if trial.ended or all(now - file.changed > LIVE_S for file in files):
-        return "ended"
-    return "live"

@@ -14,7 +14,7 @@ from zentracer_schema import ColumnSpec, RowSpec
 from zentracer_store.chains import Part
 from zentracer_store.columns import Segment
 from zentracer_store.growing import Array
-from zentracer_store.marks import bits_that_matter, shown
+from zentracer_store.tracks import Gaps, Indices, Piece, Track
 from zentracer_store.tree import Tree
 
 GAP_FACTOR = 4
@@ -22,104 +22,6 @@ GAP_FACTOR = 4
 
 MOST_ENTRIES = 1 << 50
 """A tensor that claims to be larger counts as this large: a shape is what the file says it is."""
-
-Indices = NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Samples `first` to `last` (exclusive) of one segment. `rows` picks the track's rows; None means all, in order."""
-
-    segment: Segment
-    first: int
-    last: int
-    rows: Indices | None
-
-    def column(self, name: str, first: int, last: int, step: int = 1) -> Array | None:
-        """Every `step`-th of the segment's samples `first` to `last` in a column, of the track's rows."""
-        return self._picked(self.segment.column(name, first, last, step))
-
-    def bad(self, first: int, last: int) -> Array | None:
-        """The same of `Segment.bad`."""
-        return self._picked(self.segment.bad(first, last))
-
-    def _picked(self, values: Array | None) -> Array | None:
-        return values if values is None or self.rows is None else values[:, self.rows]
-
-
-@dataclass(frozen=True)
-class Gaps:
-    """Stretches [start, end) of steps in which samples were to be expected and are not there."""
-
-    start: Array
-    end: Array
-    expected: Array
-    """Samples that the recording interval would have put there, at least 1."""
-
-
-@dataclass(frozen=True)
-class Track:
-    """Rows whose samples stand at the same steps. Sample i holds on the steps [steps[i], ends[i])."""
-
-    rows: Indices
-    pieces: tuple[Piece, ...]
-    steps: Array
-    ends: Array
-    gaps: Gaps
-
-    def values(self, column: str, first: int, last: int) -> Array | None:
-        """A column's samples `first` to `last` (exclusive), [samples, rows]; None where no table has that column."""
-        parts = [(hi - lo, piece.column(column, lo, hi)) for piece, lo, hi in self._within(first, last)]
-        if all(part is None for _, part in parts):
-            return None
-        # A table without the column stands among others that have it: its samples are unknown.
-        return self._joined(parts, np.float32(np.nan))
-
-    def shown(self, column: str, first: int, last: int) -> Array | None:
-        """As `values`, with NaN or an infinity where the tensor held them."""
-        values, bits = self.values(column, first, last), self.bad(column, first, last)
-        return values if values is None or bits is None else shown(values, bits)
-
-    def bad(self, column: str, first: int, last: int) -> Array | None:
-        """Bits of `marks.Bad` that matter for a column, [samples, rows]; None where there are none."""
-        matter = bits_that_matter(column)
-        parts = [(hi - lo, piece.bad(lo, hi)) for piece, lo, hi in self._within(first, last)]
-        if not matter or all(part is None for _, part in parts):
-            return None
-        return self._joined(parts, np.uint8(0)) & np.uint8(matter)
-
-    def every(self, column: str, step: int) -> Array:
-        """Every `step`-th sample of each piece, [samples, rows]; none where no table has that column."""
-        parts = [piece.column(column, piece.first, piece.last, step) for piece in self.pieces]
-        empty = np.zeros((0, len(self.rows)), np.float32)
-        return np.concatenate([empty, *(part for part in parts if part is not None)])
-
-    def lacking(self, column: str, first: int, last: int) -> Array | None:
-        """Which of the samples [samples] stand in a table without that column; None where none does."""
-        within = self._within(first, last)
-        lacks = [not any(column == known.name for known in piece.segment.spec.columns) for piece, _, _ in within]
-        return np.repeat(lacks, [hi - lo for _, lo, hi in within]) if any(lacks) else None
-
-    def status(self, first: int, last: int) -> Array:
-        """The status bits of samples `first` to `last`, [samples, rows]; 0 where a table has none."""
-        parts = [(hi - lo, piece.column("status", lo, hi)) for piece, lo, hi in self._within(first, last)]
-        return self._joined(parts, np.uint8(0))
-
-    def _joined(self, parts: Sequence[tuple[int, Array | None]], default: Any) -> Array:
-        filled = [np.full((n, len(self.rows)), default) if part is None else part for n, part in parts]
-        if not filled:
-            return np.zeros((0, len(self.rows)), type(default))
-        return filled[0] if len(filled) == 1 else np.concatenate(filled)
-
-    def _within(self, first: int, last: int) -> list[tuple[Piece, int, int]]:
-        found, at = [], 0
-        for piece in self.pieces:
-            count = piece.last - piece.first
-            lo, hi = max(first - at, 0), min(last - at, count)
-            if lo < hi:
-                found.append((piece, piece.first + lo, piece.first + hi))
-            at += count
-        return found
 
 
 @dataclass(frozen=True)
@@ -155,6 +57,12 @@ class Timeline:
     def column(self, name: str) -> ColumnSpec | None:
         """The description of a column."""
         return next((column for column in self.columns if column.name == name), None)
+
+
+_SAMPLE = np.dtype(
+    [("step", "i8"), ("stretch", "i8"), ("record", "i8"), ("part", "i8"), ("optimizer", "i8"), ("has", "?")]
+)
+"""A sample while tables are joined: where it is from, and whether it has the rows in question."""
 
 
 @dataclass(frozen=True)
@@ -270,16 +178,14 @@ def _join(stretches: Sequence[_Stretch], member: Sequence[int], beside: Sequence
     One a step. A sample without the rows stays only where the optimizer is the one that had them last: a row that
     moved to another optimizer is not missing from its old one.
     """
-    kind = [("step", np.int64), ("stretch", np.intp), ("record", np.intp), ("part", np.intp), ("has", bool)]
-    names = {stretches[n].segment.spec.optimizer: 0 for n in (*member, *beside)}
-    names = {name: number for number, name in enumerate(names)}
+    optimizers = list(dict.fromkeys(stretches[number].segment.spec.optimizer for number in (*member, *beside)))
     parts = []
     for number in (*member, *beside):
         stretch = stretches[number]
-        part = np.empty(len(stretch.steps), [*kind, ("optimizer", np.intp)])
+        part = np.empty(len(stretch.steps), _SAMPLE)
         part["step"], part["record"] = stretch.steps, np.arange(len(stretch.steps))
         part["stretch"], part["part"], part["has"] = number, stretch.part, number in member
-        part["optimizer"] = names[stretch.segment.spec.optimizer]
+        part["optimizer"] = optimizers.index(stretch.segment.spec.optimizer)
         parts.append(part)
     joined: Array = np.concatenate(parts)
     if len(parts) > 1:

@@ -8,7 +8,7 @@ import numpy as np
 
 from zentracer_store.groups import index_of
 from zentracer_store.growing import Array
-from zentracer_store.timeline import Gaps, Track
+from zentracer_store.tracks import Gaps, Track
 
 _NO_GAPS = Gaps(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
 

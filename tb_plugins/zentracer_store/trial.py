@@ -69,18 +69,20 @@ class Trial:
     @property
     def ended(self) -> bool:
         """Whether the newest session says that it ended. Each of its files repeats it; one of them says so."""
-        sessions = [session for file in self.files.values() for session in file.sessions if session.wall is not None]
+        sessions = [
+            session for file in self.files.values() for session in file.sessions.all if session.wall is not None
+        ]
         newest = max(sessions, key=lambda session: session.wall or 0.0, default=None)
         same = [s for s in sessions if s is newest or (newest is not None and s.id and s.id == newest.id)]
         return any(session.ended for session in same)
 
     @property
     def last_step(self) -> int | None:
-        """The largest step of the trial's tables, else of its scalars."""
-        tables = [s.last_step for f in self.files.values() for s in f.segments if s.spec.kind == "parameters"]
-        steps = [step for step in tables if step is not None]
-        steps = steps or [file.last_step for file in self.files.values() if file.last_step is not None]
-        return max(steps, default=None)
+        """The step of the newest parameters table (a run may have begun again), else the largest of its scalars."""
+        tables = [s for file in self.files.values() for s in file.segments if s.spec.kind == "parameters" and s.count]
+        if tables:
+            return max(tables, key=lambda segment: segment.last_wall).last_step
+        return max((file.last_step for file in self.files.values() if file.last_step is not None), default=None)
 
     @property
     def last_wall(self) -> float | None:

@@ -7,7 +7,7 @@ import pytest
 
 from zentracer_store.bins import Bins, missing_of
 from zentracer_store.cells import Samples, cells_of
-from zentracer_store.timeline import Gaps
+from zentracer_store.tracks import Gaps
 
 
 def one_cell(values, log=True, **more):

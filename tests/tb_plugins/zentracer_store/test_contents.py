@@ -125,6 +125,13 @@ def test_tables_that_come_before_their_description_wait_for_it():
     assert contents.segments[0].count == 3
 
 
+def test_tables_without_a_description_are_told_once_asked_for():
+    contents = read(record(0, with_spec=False))
+    contents.tell_undescribed()
+    contents.tell_undescribed()
+    assert told(contents) == [f"{SPEC.tag} has no description so far: it shows once a file of the run has one."]
+
+
 def test_a_newer_format_is_skipped_and_told_once_with_tag_and_version():
     spec = schema.TableSpec("parameters", "model", SPEC.columns, SPEC.rows, format=schema.FORMAT + 1)
     contents = read(*[record(step, spec) for step in range(5)], record(0))
@@ -139,7 +146,7 @@ def test_a_kind_of_a_newer_version_is_told():
     value.metadata.plugin_data.plugin_name = "zentracer_dreams"
     assert told(read(event(0, Summary(value=[value])))) == [
         "zentracer/model/dreams/0123abcd is of a kind (zentracer_dreams) that this version does not know: "
-        "upgrade zentracer."
+        "upgrade zentracer to see it."
     ]
 
 
@@ -172,6 +179,7 @@ def test_a_description_of_another_scope_is_refused():
 
 def test_a_record_that_is_no_event_is_told_with_its_offset():
     contents = read(schema.scalar_event(0.0, 0, {"loss": 1.0}), b"\xff\xff", schema.scalar_event(0.0, 1, {"loss": 2.0}))
+    contents.feed([(9, b"\xff")])
     (oddity,) = contents.oddities
     assert (oddity.text, oddity.offset) == ("The record (2 bytes) is no event and is skipped.", 1)
     assert contents.scalars["loss"].arrays()[0].tolist() == [0, 1]
@@ -186,14 +194,14 @@ def test_a_repeated_step_keeps_the_first_record_and_is_told():
 def test_steps_that_go_back_without_a_mark_begin_a_new_session_and_are_told():
     contents = read(record(0), record(10), record(5))
     assert [segment.steps(segment.count).tolist() for segment in contents.segments] == [[0, 10], [5]]
-    assert contents.sessions[-1].start_step == 5
+    assert contents.sessions.all[-1].start_step == 5
     assert told(contents) == [f"The steps of {SPEC.tag} go back from 10 to 5 without a new session."]
 
 
 def test_a_session_record_belongs_to_the_start_before_it(tmp_path):
     log = Log(tmp_path / "f").version().start(4).session("one", None, start_step=4).table(4, SPEC, table(1)).append()
     contents = read(*payloads_of(log.path))
-    session = contents.sessions[contents.segments[0].session]
+    session = contents.sessions.all[contents.segments[0].session]
     assert (session.id, session.start_step, session.start_of("model")) == ("one", 4, 4)
 
 
@@ -201,7 +209,15 @@ def test_a_second_session_in_one_file_has_its_own_tables(tmp_path):
     log = Log(tmp_path / "f").version().start().session("one").table(0, SPEC, table(1))
     log.session("two", "one", start_step=0).table(0, SPEC, table(1)).append()
     contents = read(*payloads_of(log.path))
-    assert [contents.sessions[segment.session].id for segment in contents.segments] == ["one", "two"]
+    assert [contents.sessions.all[segment.session].id for segment in contents.segments] == ["one", "two"]
+
+
+def test_a_second_start_in_one_file_keeps_what_was_before_it(tmp_path):
+    log = Log(tmp_path / "f").version().start().table(0, SPEC, table(1)).table(1, SPEC, table(1))
+    log.start(1).table(1, SPEC, table(1)).append()
+    contents = read(*payloads_of(log.path))
+    assert [segment.steps(segment.count).tolist() for segment in contents.segments] == [[0, 1], [1]]
+    assert [contents.sessions.all[segment.session].start_step for segment in contents.segments] == [0, 1]
 
 
 def test_a_session_record_that_is_repeated_changes_nothing(tmp_path):
@@ -216,7 +232,7 @@ def test_scopes_of_one_process_keep_their_sessions_apart(tmp_path):
     log = Log(tmp_path / "f").version().start().session("one").session("two", scope="other", start_step=7)
     log.table(0, SPEC, table(1)).table(7, other, table(1)).append()
     contents = read(*payloads_of(log.path))
-    assert [contents.sessions[s.session].id for s in contents.segments] == ["one", "two"]
+    assert [contents.sessions.all[s.session].id for s in contents.segments] == ["one", "two"]
 
 
 def test_a_session_record_without_an_id_is_told():

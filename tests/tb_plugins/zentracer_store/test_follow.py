@@ -49,6 +49,17 @@ def test_closing_ends_it_at_once_even_while_it_is_idle(looks):
     assert not looked.acquire(timeout=0.2) or not looked.acquire(timeout=0.2)
 
 
+def test_a_look_that_fails_is_logged_and_tried_again(monkeypatch, caplog):
+    monkeypatch.setattr(follow, "EAGER_S", 0.01)
+    looked = threading.Semaphore(0)
+    follower = Follower(lambda: looked.release() or 1 / 0)
+    follower.ask()
+    assert looked.acquire(timeout=5)
+    assert looked.acquire(timeout=5)
+    follower.close()
+    assert caplog.messages[0] == "Looking at the log directory failed. It is tried again."
+
+
 def test_the_rate_is_told_once_it_is_steady():
     rate = Rate()
     assert rate.at(0.0) is None

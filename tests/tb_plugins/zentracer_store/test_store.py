@@ -11,8 +11,8 @@ import pytest
 import zentracer_schema as schema
 from tests.logs import EVENTS, Log, begin, parameters, table, write_run, write_scalars
 from zentracer_store import CellsQuery, Store, answer_cells, parse_places
+from zentracer_store.catalogue import LIVE_S
 from zentracer_store.follow import Follower
-from zentracer_store.store import LIVE_S
 
 LONG_AGO = time.time() - 2 * LIVE_S
 
@@ -114,6 +114,7 @@ def test_a_description_in_another_file_of_the_run_serves_all(tmp_path, store_of)
     late.table(5, spec, table(1)).append()
     store = store_of(tmp_path)
     assert store.scopes("a")[1] == ()
+    assert texts(store)[0][2] == f"{spec.tag} has no description so far: it shows once a file of the run has one."
     begin(tmp_path / "a").table(0, spec, table(1)).append()
     store.look()
     assert store.scopes("a")[1][0].timeline.steps.tolist() == [0, 5]
@@ -169,6 +170,13 @@ def test_the_run_that_is_looked_at_is_read_first_then_the_newest(tmp_path, store
     assert order == ["wanted", "new", "middle", "old"]
 
 
+def test_the_last_step_of_a_run_that_began_again_is_the_newest(tmp_path, store_of):
+    log = begin(tmp_path / "a").session("one").table(900, parameters(["w"]), table(1)).append()
+    log = begin(tmp_path / "a", "events.out.tfevents.2.host.2.0", wall=log.wall + 10).session("two", "one")
+    log.table(5, parameters(["w"]), table(1)).append()
+    assert runs(store_of(tmp_path))["a"].last_step == 5
+
+
 def test_nan_in_weights_is_told_of_the_run(tmp_path, store_of):
     write_run(tmp_path / "bad", weight_nan_fraction=lambda step: step == 7)
     write_run(tmp_path / "good")
@@ -192,6 +200,21 @@ def test_one_bad_file_hides_neither_its_run_nor_another(tmp_path, store_of):
     (oddity,) = store.catalogue().oddities
     assert (oddity.run, oddity.file, oddity.offset) == ("a", f"a/zentracer/{EVENTS}", size)
     assert oddity.text == "The record's length is damaged. Reading stops here until the file changes."
+
+
+def test_damage_without_end_is_told_up_to_a_limit(tmp_path, store_of, monkeypatch, caplog):
+    monkeypatch.setattr("zentracer_store.store.MOST_ODDITIES", 3)
+    path = write_run(tmp_path / "a", steps=range(8))
+    data = bytearray(path.read_bytes())
+    at = 0
+    while at < len(data):
+        length = schema.parse_length(data[at : at + 12])
+        data[at + 12 + length] ^= 1
+        at += 16 + length
+    path.write_bytes(data + schema.frame(schema.file_version_event(0.0)))
+    told = [text for _, _, text in texts(store_of(tmp_path))]
+    assert len(told) == len(caplog.messages) == 4
+    assert told[-1] == "There is more like this in the file, which is not listed."
 
 
 def test_a_newer_format_is_told_with_run_tag_and_version(tmp_path, store_of, caplog):

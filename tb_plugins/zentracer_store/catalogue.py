@@ -1,0 +1,121 @@
+"""Sums up what a log directory holds, as far as it has been read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from zentracer_store.contents import FileContents
+from zentracer_store.discover import FoundFile
+from zentracer_store.progress import Progress
+from zentracer_store.tail import Tail
+from zentracer_store.trial import Trial
+
+LIVE_S = 60.0
+"""A run whose files changed within this time, and which did not say that it ended, is live."""
+
+
+@dataclass(frozen=True)
+class Oddity:
+    """Something a user should know. `run` and `file` are None where it concerns the log directory itself."""
+
+    run: str | None
+    file: str | None
+    offset: int | None
+    text: str
+    wall: float | None
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """One run in the list. `state` is live, ended, waiting (nothing read yet) or reading."""
+
+    name: str
+    state: str
+    nan: bool
+    tables: bool
+    last_step: int | None
+    last_wall: float | None
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What was found: tags are counted once however many runs have them, ours left out."""
+
+    runs: int
+    files: int
+    bytes: int
+    unreadable: int
+    scalar_tags: int
+    histogram_tags: int
+    other_tags: int
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All runs at one moment."""
+
+    generation: int
+    runs: tuple[RunInfo, ...]
+    oddities: tuple[Oddity, ...]
+    counts: Counts
+    progress: Progress
+
+
+@dataclass
+class Followed:
+    """One file that is followed: how far it is read, what it holds, and what was odd.
+
+    `size` and `changed` are those of the last look. `finished`: it was once read to its end, or can't be read. `told`
+    counts the oddities of `contents` that were taken over.
+    """
+
+    found: FoundFile
+    tail: Tail
+    contents: FileContents
+    size: int = 0
+    changed: float = 0.0
+    finished: bool = False
+    error: str | None = None
+    oddities: list[Oddity] = field(default_factory=list)
+    told: int = 0
+
+
+def run_info(trial: Trial, files: Sequence[Followed]) -> RunInfo:
+    """What the list says of a trial that is made of these files."""
+    return RunInfo(
+        name=trial.name,
+        state=_state(trial, files, time.time()),
+        nan=trial.has_nan,
+        tables=trial.has_tables,
+        last_step=trial.last_step,
+        last_wall=trial.last_wall,
+        error=next((f"{file.found.shown}: {file.error}" for file in files if file.error is not None), None),
+    )
+
+
+def count(files: Sequence[Followed]) -> Counts:
+    """What all files hold together."""
+    sorts: dict[str, str] = {}
+    for file in files:
+        sorts |= file.contents.sorts
+    foreign = [sort for tag, sort in sorts.items() if not tag.startswith("zentracer/")]
+    return Counts(
+        runs=len({file.found.trial for file in files}),
+        files=len(files),
+        bytes=sum(file.size for file in files),
+        unreadable=sum(file.error is not None for file in files),
+        scalar_tags=foreign.count("scalar"),
+        histogram_tags=foreign.count("histogram"),
+        other_tags=foreign.count("other"),
+    )
+
+
+def _state(trial: Trial, files: Sequence[Followed], now: float) -> str:
+    if not all(file.finished for file in files):
+        return "reading" if any(file.tail.offset for file in files) else "waiting"
+    if trial.ended or all(now - file.changed > LIVE_S for file in files):
+        return "ended"
+    return "live"

@@ -1,0 +1,83 @@
+"""Tells which stretch of writing a record of a file belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Session:
+    """One stretch of writing: from the start of a process, a resume or a new tracer to the next of these.
+
+    `id` is None where the writer kept no session record; `used` names the scopes that recorded something in it.
+    """
+
+    id: str | None = None
+    continues: str | None = None
+    wall: float | None = None
+    start_step: int | None = None
+    record: dict[str, Any] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+    ended: bool = False
+
+    def start_of(self, scope: str) -> int | None:
+        """The step at which the writer says that `scope` began."""
+        told = self.facts(scope).get("start_step")
+        return told if isinstance(told, int) and abs(told) < 1 << 62 else self.start_step
+
+    def facts(self, scope: str) -> dict[str, Any]:
+        """What the session record says of one watched model."""
+        return _dict(_dict(self.record.get("scopes")).get(scope))
+
+
+class Sessions:
+    """The sessions of one file, in its order. They are known by their number in `all`."""
+
+    def __init__(self) -> None:
+        self.all = [Session()]
+        self._of: dict[str, int] = {}
+
+    def current(self, scope: str) -> int:
+        """The session that a record of `scope` belongs to now."""
+        number = self._of.setdefault(scope, len(self.all) - 1)
+        self.all[number].used.add(scope)
+        return number
+
+    def start(self, wall: float, step: int) -> None:
+        """A process starts or resumes: whatever any scope writes from here on is another session's."""
+        self.all.append(Session(wall=wall, start_step=step))
+        self._of.clear()
+
+    def stop(self) -> None:
+        """The process says that it ends."""
+        self.all[-1].ended = True
+
+    def go_back(self, scope: str, wall: float, step: int) -> int:
+        """A scope's steps go back without a mark: it resumed, or was handed an earlier state."""
+        before = self.all[self.current(scope)]
+        self.all.append(Session(wall=wall, start_step=step, continues=before.id))
+        self._of[scope] = len(self.all) - 1
+        return self.current(scope)
+
+    def describe(self, key: str, wall: float, record: dict[str, Any], scope: str) -> None:
+        """Take in a session record, written for `scope`: of a session known already, of the one just started, or of
+        a new tracer in the same process."""
+        scopes = _dict(record.get("scopes"))
+        names = scopes.keys() or {scope}
+        number = next((number for number, session in enumerate(self.all) if session.id == key), None)
+        if number is None:
+            if self.all[-1].id is not None or self.all[-1].used & names:
+                self.all.append(Session(wall=wall))
+            number = len(self.all) - 1
+        session = self.all[number]
+        continues = record.get("continues")
+        session.id = key
+        session.continues = continues if isinstance(continues, str) else None
+        session.wall = wall if session.wall is None else session.wall
+        session.record = {**session.record, **record, "scopes": {**_dict(session.record.get("scopes")), **scopes}}
+        self._of |= dict.fromkeys(names, number)
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

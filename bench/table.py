@@ -37,6 +37,7 @@ class Mark:
 
 # In the order of the table. {0} and so on are the groups of the pattern. A figure without an entry is not in the table.
 MARKS = (
+    Mark(r"writer_(\w+)\.(\w+)\.step_ms", "{0}, {1}: a step without us"),
     Mark(r"writer_(\w+)\.(\w+)\.default", "{0}, {1}: default settings", at_most=2),
     Mark(r"writer_(\w+)\.(\w+)\.default_records_per_1000", "{0}, {1}: full samples in 1,000 steps", at_least=20),
     Mark(r"writer_(\w+)\.(\w+)\.every_step", "{0}, {1}: all parameters, every step", at_most=10),

@@ -9,7 +9,7 @@ FIRST_STEPS = 20
 """Every run begins with this many full samples: what goes wrong at once is gone a moment later."""
 
 FORCED_STEPS = 3
-LONGEST_INTERVAL = 1000
+LONGEST_INTERVAL = 1000  # for budgets that are next to nothing
 LARGEST_STRETCH = 64
 _JITTER = 0.25
 _MEMORY = 0.8  # weight of the past in running means
@@ -21,13 +21,15 @@ class Schedule:
 
     `due` is asked once for each step, in order; `account` then tells what the step took and cost. The budget holds over
     the run: the first samples are a debt that later steps pay off, while time in which nothing was sampled is no credit
-    for a burst. Intervals are jittered, lest a period of the training be aliased. `every` replaces all of it by
-    steps 0, n, 2n and so on.
+    for a burst. Yet no interval is longer than 1 / budget steps, at which a sample as dear as a whole step would cost
+    the budget: where steps take but milliseconds, being there is worth more than the last percent. Intervals are
+    jittered, lest a period of the training be aliased. `every` replaces all of it by steps 0, n, 2n and so on.
     """
 
     def __init__(self, *, budget: float = 0.02, every: int | None = None, seed: int | None = None) -> None:
         self._budget = budget
         self._every = every
+        self._longest = min(LONGEST_INTERVAL, math.ceil(1 / budget)) if budget else 0
         self._random = random.Random(seed)  # an own one: the user's stream stays as it is
         self._factor = 1.0
         self._asked = 0
@@ -100,15 +102,17 @@ class Schedule:
         since = self._asked - self._last
         if self._asked < FIRST_STEPS:
             return since >= self._stretch
+        longest = self._stretch * self._longest
+        overdue = since >= int(self._factor * longest)
         gain = self._budget * self._step_s - (self._plain_s or 0.0)
         if gain <= 0.0:
-            self._planned = LONGEST_INTERVAL
-            return since >= LONGEST_INTERVAL
+            self._planned = longest
+            return overdue
         spacing = self._stretch * max(1.0, self._sample_s / gain)
         debt = self._spent_s - self._budget * self._elapsed_s
         unpaid = debt + self._factor * self._sample_s
-        self._planned = min(LONGEST_INTERVAL, max(spacing, since + unpaid / gain))
-        return since >= LONGEST_INTERVAL or (unpaid <= 0.0 and since >= int(self._factor * spacing))
+        self._planned = min(longest, max(spacing, since + unpaid / gain))
+        return overdue or (unpaid <= 0.0 and since >= int(self._factor * spacing))
 
 
 def _blend(past: float, new: float) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 _FIRST_ROWS = 16
-_BLOCK_BYTES = 4 << 20
+_BLOCK_BYTES = 16 << 20
 """Largest block. Memory is never moved to grow, so a run of many GB costs no more a record than a small one."""
 
 

@@ -90,11 +90,11 @@ def unchanged(request: Request, etag: str) -> Response | None:
     return response
 
 
-def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[bytes]:
     """Length of the header (u32), the header as JSON with a list `arrays` of what follows, and the arrays.
 
     Every array is little-endian and begins at a multiple of 8, counted from the first byte after the header. One that
-    stands under several names is sent once.
+    stands under several names is sent once. In parts, since an answer may have tens of MB: joining them is a copy.
     """
     parts: list[bytes] = []
     listed, size = [], 0
@@ -109,7 +109,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
         listed.append({"name": name, "dtype": dtype, "shape": array.shape, "offset": offset})
     text = json.dumps({**header, "arrays": listed}, allow_nan=False).encode()
     text += b" " * (-(4 + len(text)) % _ALIGNMENT)
-    return b"".join([struct.pack("<I", len(text)), text, *parts])
+    return [struct.pack("<I", len(text)) + text, *parts]
 
 
 class _Unchanged(Response):
@@ -191,7 +191,9 @@ def _error(code: int, sentence: str) -> Response:
     return _response(json.dumps({"error": sentence}), "application/json", code=code)
 
 
-def _response(content: bytes | str, content_type: str, *, code: int = 200, etag: str | None = None) -> Response:
+def _response(
+    content: bytes | str | list[bytes], content_type: str, *, code: int = 200, etag: str | None = None
+) -> Response:
     response = Response(content, status=code, content_type=content_type)
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Cache-Control"] = "no-cache"

@@ -74,7 +74,7 @@ def read_everything(logdir):
                     json.dumps(answer.facts, allow_nan=False)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, len(RECORDS) - 1), st.data())
 def test_flipped_bytes_inside_a_record(tmp_path_factory, number, data):
     payload = bytearray(RECORDS[number])
@@ -86,7 +86,7 @@ def test_flipped_bytes_inside_a_record(tmp_path_factory, number, data):
     read_everything(logdir)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.sampled_from(["columns", "rows", "column", "row", "session", "scope", "spec"]),
     st.sampled_from(["name", "shape", "dtype", "fold", "scale", "length", "module", "id", "continues", "scopes"]),

@@ -361,7 +361,7 @@ def test_only_files_of_the_built_pages_are_served(tmp_path):
 
 def test_pack_sends_an_array_that_stands_under_two_names_once():
     zeros = np.zeros((3, 5), np.uint8)
-    header, arrays = unpack(http.pack({"a": 1}, {"x": zeros, "y": zeros, "z": np.arange(3.0)}))
+    header, arrays = unpack(b"".join(http.pack({"a": 1}, {"x": zeros, "y": zeros, "z": np.arange(3.0)})))
     offsets = {one["name"]: one["offset"] for one in header["arrays"]}
     assert offsets == {"x": 0, "y": 0, "z": 16}
     assert arrays["z"].tolist() == [0, 1, 2]

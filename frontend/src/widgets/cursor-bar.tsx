@@ -1,9 +1,10 @@
 /** The step cursor at the foot of every tab: its transport, where it stands, and what of the run is recorded. */
 
+import type { ComponentChildren } from "preact";
 import { whole } from "../base/numbers.ts";
 import type { Span } from "../base/span.ts";
 import { Icon, type IconName } from "./icons.tsx";
-import { Menu } from "./menu.tsx";
+import { Popover } from "./popover.tsx";
 
 export interface CursorBarProps {
   /** Null: nothing is recorded, and nothing works. */
@@ -19,14 +20,14 @@ export interface CursorBarProps {
   readonly live: boolean;
   readonly playing: boolean;
   readonly speed: number;
-  readonly speeds: readonly number[];
+  /** What the button of the speed opens. */
+  speeds(close: () => void): ComponentChildren;
   onMove(step: number): void;
   onFirst(): void;
   onPrevious(): void;
   onPlay(): void;
   onNext(): void;
   onLast(): void;
-  onSpeed(speed: number): void;
   onHelp(): void;
 }
 
@@ -110,24 +111,20 @@ export function CursorBar(props: CursorBarProps) {
         )}
       </div>
       <div class="wide">
-        <Menu
+        <Popover
+          kind="menu"
+          testId="cursor-speed"
+          side="right"
+          up
           label={
             <>
               <span class="quiet">Speed</span> <span class="num">{props.speed}×</span>
               <span class="caret" />
             </>
           }
-          title="Speed of play"
-          testId="cursor-speed"
-          side="right"
-          up
-          items={props.speeds.map((speed) => ({
-            id: String(speed),
-            label: `${speed}×`,
-            checked: speed === props.speed,
-          }))}
-          onPick={(id) => props.onSpeed(Number(id))}
-        />
+        >
+          {props.speeds}
+        </Popover>
       </div>
       <button
         type="button"

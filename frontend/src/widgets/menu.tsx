@@ -1,9 +1,7 @@
-/** A list of choices under a button: one of several, or things to do. Arrows, Home and End move, Enter picks. */
+/** A list of choices that a button opens: one of several, or things to do. Arrows, Home and End move, Enter picks. */
 
-import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "./icons.tsx";
-import { Popover } from "./popover.tsx";
 
 export interface MenuItem {
   readonly id: string;
@@ -17,35 +15,12 @@ export interface MenuItem {
 }
 
 interface Props {
-  readonly label: ComponentChildren;
   readonly title: string;
-  readonly testId: string;
   readonly items: readonly MenuItem[];
-  readonly bare?: boolean;
-  readonly icon?: boolean;
-  readonly side?: "left" | "right";
-  readonly up?: boolean;
   onPick(id: string): void;
 }
 
-export function Menu({ items, onPick, title, icon, ...button }: Props) {
-  return (
-    <Popover {...button} {...(icon && { icon, title })} kind="menu">
-      {(close) => (
-        <Items
-          title={title}
-          items={items}
-          onPick={(id) => {
-            close();
-            onPick(id);
-          }}
-        />
-      )}
-    </Popover>
-  );
-}
-
-function Items({ title, items, onPick }: Pick<Props, "title" | "items" | "onPick">) {
+export function Menu({ title, items, onPick }: Props) {
   const list = useRef<HTMLDivElement>(null);
   const buttons = () => [...list.current!.querySelectorAll("button")];
   // Before the next key can come, which is for the menu.

@@ -41,9 +41,9 @@ export function Popover({ label, title, testId, kind, bare, icon, side = "left",
       role="group"
       ref={root}
       onKeyDown={(event) => {
-        if (!open || event.key !== "Escape") return;
-        event.stopPropagation();
-        close();
+        if (!open) return;
+        event.stopPropagation(); // what is open has the keys to itself
+        if (event.key === "Escape") close();
       }}
       onFocusOut={(event) => {
         const next = event.relatedTarget as Node | null;

@@ -13,7 +13,6 @@ import { Rows } from "./cells.tsx";
 import type { Oddity } from "./contract.ts";
 import { holesOf } from "./holes.ts";
 import { phaseOf } from "./phase.ts";
-import { SPEEDS } from "./play.ts";
 import { glyphAndWord } from "./run-words.ts";
 import { Head, Reading, Scale } from "./scale.tsx";
 import { signalPhase } from "./signs.ts";
@@ -164,7 +163,8 @@ function told(oddity: Oddity) {
 }
 
 function Cursor() {
-  const { model, picture, actions, player, help } = useApp();
+  const { model, picture, actions, player, help, aside } = useApp();
+  const Speeds = aside.value?.SpeedMenu;
   const steps = model.steps.answer.value?.value;
   const holes = useComputed(() => holesOf(model.steps.answer.value?.value));
   const [view, bounds, scope] = [picture.view.value, picture.bounds.value, model.scope.value];
@@ -182,16 +182,13 @@ function Cursor() {
       live={model.summary.value?.state === "live"}
       playing={player.playing.value}
       speed={player.speed.value}
-      speeds={SPEEDS}
+      speeds={(close) => Speeds && <Speeds close={close} />}
       onMove={actions.moveTo}
       onFirst={() => actions.moveTo(-Infinity)}
       onPrevious={() => actions.moveBy(-1)}
       onPlay={player.toggle}
       onNext={() => actions.moveBy(1)}
       onLast={() => actions.moveTo(Infinity)}
-      onSpeed={(speed) => {
-        player.speed.value = speed;
-      }}
       onHelp={() => {
         help.value = true;
       }}

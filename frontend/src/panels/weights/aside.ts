@@ -8,6 +8,7 @@ export { attachGestures } from "./gestures.ts";
 export { Help } from "./help.tsx";
 export { attachKeys } from "./keys.ts";
 export { LimitsForm } from "./limits-form.tsx";
+export { ModelMenu, MoreMenu, SpeedMenu, StatisticMenu } from "./menus.tsx";
 export { Pane } from "./panes.tsx";
 
 const sheet = document.createElement("style");

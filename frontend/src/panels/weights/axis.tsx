@@ -97,7 +97,7 @@ export function Overlay() {
           data-testid="cursor-line"
         />
       )}
-      {Cross && <Cross />}
+      <div role="status">{Cross && <Cross />}</div>
     </div>
   );
 }

@@ -65,7 +65,7 @@ function Canvas({ height }: { height: number }) {
       const c = canvas.current;
       if (!scene || !now || !c) return;
       const [w, h] = [Math.round(now.w * now.ratio), Math.round(tall.current * now.ratio)];
-      if (w < 1 || h < 1) return;
+      if (w < 1 || h < 1) return signalPaint(picture, interactive.peek()); // no row matches the filter
       if (!raster || !image || raster.width !== w || raster.height !== h || raster.ratio !== now.ratio) {
         c.width = w;
         c.height = h;

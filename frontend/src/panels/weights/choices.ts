@@ -45,15 +45,19 @@ export function toLink(choices: Choices): Record<string, string> {
     run: choices.run ?? "",
     scope: choices.scope ?? "",
     statistic: choices.statistic === DEFAULTS.statistic ? "" : choices.statistic,
-    window: window ? `${window.from}..${window.to}` : "",
+    window: window ? `${steps(window.from)}..${steps(window.to)}` : "",
     follow: choices.follow ? "" : "off",
-    limits: limits ? `${choices.held ? "held:" : ""}${limits.low}..${limits.high}` : "",
+    limits: limits ? `${choices.held ? "held:" : ""}${value(limits.low)}..${value(limits.high)}` : "",
     folds: [...choices.folds].map(encodeURIComponent).join(","),
     filter: choices.filter,
     row: choices.row === null ? "" : String(choices.row),
     step: choices.step === null ? "" : String(choices.step),
   };
 }
+
+/** As exact as anyone could see. */
+const steps = (step: number): number => Number(step.toFixed(3));
+const value = (limit: number): number => Number(limit.toPrecision(6));
 
 /** What cannot be understood, since a link may be cut or typed, is left at its default. */
 export function fromLink(values: Readonly<Record<string, string>>): Choices {

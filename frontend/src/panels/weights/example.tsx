@@ -3,7 +3,9 @@
 import { useEffect, useRef } from "preact/hooks";
 import { SCALE_SIZE } from "../../base/colour.ts";
 import { theme } from "../../host/theme.ts";
-import { createRaster, paint, palette, STRATA } from "./paint.ts";
+import { createRaster, paint } from "./paint.ts";
+import { palette } from "./palette.ts";
+import { STRATA } from "./strata.ts";
 
 const WIDTH = 652;
 const HEIGHT = 184;

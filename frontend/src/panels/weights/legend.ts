@@ -6,7 +6,7 @@ import type { LegendKey, LegendTick } from "../../widgets/legend.tsx";
 import { MARK } from "./codes.ts";
 import type { ColumnInfo, Distribution } from "./contract.ts";
 import { type ColourAxis, fraction, fractionAt } from "./limits.ts";
-import { markPixel, type Palette } from "./paint.ts";
+import { markPixel, type Palette } from "./palette.ts";
 import { formatValue } from "./statistics.ts";
 
 /** Of the face that numbers are written in, and what is left free between two. */

@@ -14,7 +14,9 @@ import { type Frame, type Geometry, geometry } from "./geometry.ts";
 import { type Layout, layoutRows, mostNodes } from "./layout.ts";
 import { type ColourAxis, colourAxis, limitsOf } from "./limits.ts";
 import { type Model, patternOf } from "./model.ts";
-import { type Coded, type Palette, palette, pictureCodes, type Scene } from "./paint.ts";
+import type { Scene } from "./paint.ts";
+import { type Palette, palette } from "./palette.ts";
+import { type Coded, pictureCodes } from "./strata.ts";
 
 export interface Picture {
   /** Size of the picture's frame; null until it is on the page. */

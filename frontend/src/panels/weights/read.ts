@@ -16,7 +16,7 @@ import {
 } from "./contract.ts";
 import { shapeText } from "./labels.ts";
 import type { ColourAxis } from "./limits.ts";
-import type { Palette } from "./paint.ts";
+import type { Palette } from "./palette.ts";
 import { formatValue, inline } from "./statistics.ts";
 import { statusReason } from "./status.ts";
 import { relative } from "./tree.ts";

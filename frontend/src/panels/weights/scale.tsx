@@ -86,6 +86,7 @@ export function Head() {
         <span class="num">{whole(scope.rows.length)}</span> {scope.rows.length === 1 ? "tensor" : "tensors"}{" "}
         in <span class="num">{whole(layout.bands.length)}</span> {layout.bands.length === 1 ? "row" : "rows"}
         {toFit && ", folded to fit"}
+        {!layout.bands.length && ": none matches the filter"}
       </span>
       {zoomed && (
         <span class="window" style={{ right: `${geo.values || 16}px` }} data-testid="window">

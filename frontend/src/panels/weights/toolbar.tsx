@@ -7,14 +7,12 @@ import { linkToHere } from "../../host/parent.ts";
 import { CopyButton } from "../../widgets/copy-button.tsx";
 import { Filter } from "../../widgets/filter.tsx";
 import { Icon } from "../../widgets/icons.tsx";
-import { Menu, type MenuItem } from "../../widgets/menu.tsx";
 import { Popover } from "../../widgets/popover.tsx";
 import { Switch } from "../../widgets/switch.tsx";
 import { useApp } from "./app-context.ts";
 import { endText } from "./legend.ts";
 import { patternOf } from "./model.ts";
 import { glyphAndWord } from "./run-words.ts";
-import { grouped } from "./statistics.ts";
 
 export function Toolbar() {
   const { model, picture, actions, sidebar } = useApp();
@@ -41,22 +39,16 @@ export function Toolbar() {
       <span class="grow" />
       <Live />
       {model.scope.value && !slim && (
-        <>
-          <Switch
-            label="Follow latest"
-            title="Keep the newest step at the right edge, and the limits robust"
-            on={choices.follow}
-            testId="follow"
-            onChange={actions.setFollow}
-          />
-          <CopyButton
-            icon="link"
-            title="Copy a link to this view"
-            testId="copy-link"
-            bare
-            text={linkToHere}
-          />
-        </>
+        <Switch
+          label="Follow latest"
+          title="Keep the newest step at the right edge, and the limits robust"
+          on={choices.follow}
+          testId="follow"
+          onChange={actions.setFollow}
+        />
+      )}
+      {model.scope.value && (
+        <CopyButton icon="link" title="Copy a link to this view" testId="copy-link" bare text={linkToHere} />
       )}
       <More />
     </div>
@@ -64,29 +56,26 @@ export function Toolbar() {
 }
 
 function Choosers() {
-  const { model, picture, actions } = useApp();
+  const { model, picture, aside } = useApp();
+  const Items = aside.value?.ModelMenu;
   const scopes = model.info.answer.value?.value.scopes ?? [];
   const slim = picture.slim.value;
   return (
     <>
       <Statistic />
       {scopes.length > 1 && (
-        <Menu
+        <Popover
+          kind="menu"
+          testId="scope"
           label={
             <>
               <span class="quiet">Model</span> {model.scope.value?.name}
               <span class="caret" />
             </>
           }
-          title="Model"
-          testId="scope"
-          items={scopes.map(({ name }) => ({
-            id: name,
-            label: name,
-            checked: name === model.scope.value?.name,
-          }))}
-          onPick={actions.chooseScope}
-        />
+        >
+          {(close) => Items && <Items close={close} />}
+        </Popover>
       )}
       {!slim && <LimitsControl />}
       {!slim && <RowFilter />}
@@ -95,32 +84,21 @@ function Choosers() {
 }
 
 function Statistic() {
-  const { model, actions } = useApp();
-  const chosen = model.column.value;
-  const items = grouped(model.scope.value?.columns ?? []).flatMap(([heading, columns]) =>
-    columns.map(
-      (column, k): MenuItem => ({
-        id: column.name,
-        label: column.label,
-        ...(column.scale === "log" && { hint: "log" }),
-        checked: column.name === chosen?.name,
-        ...(k === 0 && { heading }),
-      }),
-    ),
-  );
+  const { model, aside } = useApp();
+  const Items = aside.value?.StatisticMenu;
   return (
-    <Menu
+    <Popover
+      kind="menu"
+      testId="statistic"
       label={
         <>
-          <b>{chosen?.label ?? model.choices.value.statistic}</b>
+          <b>{model.column.value?.label ?? model.choices.value.statistic}</b>
           <span class="caret" />
         </>
       }
-      title="Statistic"
-      testId="statistic"
-      items={items}
-      onPick={actions.chooseStatistic}
-    />
+    >
+      {(close) => Items && <Items close={close} />}
+    </Popover>
   );
 }
 
@@ -201,38 +179,11 @@ function Live() {
 }
 
 function More() {
-  const { model, picture, actions, help } = useApp();
-  const { follow, row } = model.choices.value;
-  const items: MenuItem[] = [
-    ...(picture.slim.value
-      ? [{ id: "follow", label: follow ? "Follow latest: turn off" : "Follow latest: turn on" }]
-      : []),
-    { id: "reset", label: "Whole run", hint: "0" },
-    { id: "fold", label: "Fold all modules" },
-    { id: "unfold", label: "Unfold all modules" },
-    ...(row === null ? [] : [{ id: "fit", label: "Rows that fit", hint: `now ${row} px` }]),
-    { id: "keys", label: "Keys", hint: "?" },
-  ];
-  const act: Record<string, () => void> = {
-    follow: () => actions.setFollow(!follow),
-    reset: actions.reset,
-    fold: actions.foldAll,
-    unfold: actions.unfoldAll,
-    fit: actions.fitRows,
-    keys: () => {
-      help.value = true;
-    },
-  };
+  const { aside } = useApp();
+  const Items = aside.value?.MoreMenu;
   return (
-    <Menu
-      label={<Icon name="more" />}
-      title="More"
-      testId="more"
-      bare
-      icon
-      side="right"
-      items={items}
-      onPick={(id) => act[id]?.()}
-    />
+    <Popover kind="menu" testId="more" title="More" bare icon side="right" label={<Icon name="more" />}>
+      {(close) => Items && <Items close={close} />}
+    </Popover>
   );
 }

@@ -6,14 +6,14 @@ import { between, pick, type Random, seeded, whole } from "../../random.ts";
 
 function randomChoices(random: Random): Choices {
   const maybe = <T>(value: T): T | null => (random() < 0.5 ? value : null);
-  const from = between(random, 0, 1e5);
-  const low = 10 ** between(random, -8, 0);
-  const limits = maybe({ low, high: low * 100 });
+  const from = whole(random, 0, 1e5) / 8;
+  const low = Number((10 ** between(random, -8, 0)).toPrecision(5));
+  const limits = maybe({ low, high: Number((low * 128).toPrecision(6)) });
   return {
     run: maybe(pick(random, ["a", "resnet50/lr0.4/seed0", "ä=b&c#d", ".."])),
     scope: maybe("generator"),
     statistic: pick(random, ["update_ratio", "weight_norm"]),
-    window: maybe({ from, to: from + between(random, 2, 1e5) }),
+    window: maybe({ from, to: from + whole(random, 2, 1e5) / 8 }),
     follow: random() < 0.5,
     limits,
     held: limits !== null && random() < 0.5,
@@ -44,4 +44,14 @@ test("what a link cannot mean is left at its default", () => {
   assert.deepEqual(fromLink(broken), { ...DEFAULTS, folds: new Set(["%E2%8", "ok"]) });
   assert.equal(fromLink({ limits: "held:" }).held, false);
   assert.equal(fromLink({ window: "3..Infinity" }).window, null);
+});
+
+test("an address is no longer than a view needs", () => {
+  const link = toLink({
+    ...DEFAULTS,
+    window: { from: 10_944.429973486, to: 14_463 },
+    limits: { low: 10 ** -5.5, high: 0.1 },
+  });
+  assert.equal(link.window, "10944.43..14463");
+  assert.equal(link.limits, "0.00000316228..0.1");
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ColumnInfo, Distribution } from "../../../src/panels/weights/contract.ts";
 import { barPlace, histogram, legendKeys, legendTicks } from "../../../src/panels/weights/legend.ts";
 import { type ColourAxis, colourAxis } from "../../../src/panels/weights/limits.ts";
-import { palette } from "../../../src/panels/weights/paint.ts";
+import { palette } from "../../../src/panels/weights/palette.ts";
 import { seeded, whole } from "../../random.ts";
 
 const RATIO: ColumnInfo = {

@@ -3,17 +3,15 @@ import { test } from "node:test";
 import { SCALE_SIZE } from "../../../src/base/colour.ts";
 import { MARK } from "../../../src/panels/weights/codes.ts";
 import {
-  type Coded,
   columnsOf,
   createRaster,
   MARK_PX,
-  markPixel,
   paint,
-  palette,
-  pictureCodes,
   type Scene,
   widen,
 } from "../../../src/panels/weights/paint.ts";
+import { markPixel, palette } from "../../../src/panels/weights/palette.ts";
+import { type Coded, pictureCodes } from "../../../src/panels/weights/strata.ts";
 import { between, pick, type Random, seeded, whole } from "../../random.ts";
 
 const INK = palette("light", "diverging");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CellNode, Cells, ColumnInfo, RowInfo } from "../../../src/panels/weights/contract.ts";
 import type { ColourAxis } from "../../../src/panels/weights/limits.ts";
-import { palette } from "../../../src/panels/weights/paint.ts";
+import { palette } from "../../../src/panels/weights/palette.ts";
 import { cellText, type ReadInput, readCell } from "../../../src/panels/weights/read.ts";
 import { type CellInput, cellsOf, leaf, sample } from "../../answers.ts";
 

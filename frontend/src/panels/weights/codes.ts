@@ -31,20 +31,23 @@ export function codeOf(axis: ColourAxis, value: number): number {
 
 /**
  * [rows * cells] codes. A cell shows the mean of its samples, of their logarithms on a log axis; the smallest or
- * largest instead where that lies over half a decade away. NaN and Inf come before any value.
+ * largest instead where that lies over half a decade away. NaN and Inf come before any value. Rows of modules as one
+ * stay 0: no picture shows them.
  */
 export function encodeCells(cells: Cells, axis: ColourAxis): Uint16Array {
   const { mean, min, max, nan, pinf, ninf, missing } = cells;
   const codes = new Uint16Array(mean.length);
-  for (let i = 0; i < codes.length; i++) {
-    if (nan[i]! > 0) codes[i] = MARK.NAN;
-    else if (pinf[i]! > 0 || ninf[i]! > 0) codes[i] = MARK.INF;
-    else if (Number.isNaN(min[i]!)) codes[i] = missing[i]! > 0 ? MARK.MISSING : MARK.NOTHING;
-    else
-      codes[i] = axis.log
-        ? logCode(axis, mean[i]!, min[i]!, max[i]!)
-        : linearCode(axis, mean[i]!, min[i]!, max[i]!);
-  }
+  const width = cells.edges.length - 1;
+  const code = axis.log ? logCode : linearCode;
+  cells.rows.forEach(({ stratum }, row) => {
+    if (stratum === "fold") return;
+    for (let i = row * width; i < (row + 1) * width; i++) {
+      if (nan[i]! > 0) codes[i] = MARK.NAN;
+      else if (pinf[i]! > 0 || ninf[i]! > 0) codes[i] = MARK.INF;
+      else if (Number.isNaN(min[i]!)) codes[i] = missing[i]! > 0 ? MARK.MISSING : MARK.NOTHING;
+      else codes[i] = code(axis, mean[i]!, min[i]!, max[i]!);
+    }
+  });
   return codes;
 }
 

@@ -45,6 +45,7 @@ export function attachGestures(box: HTMLElement, app: App): () => void {
     window.focus(); // the keys go to whatever frame has it
     box.setPointerCapture(event.pointerId);
     (document.activeElement as HTMLElement | null)?.blur?.();
+    pointer.selected.value = null;
     drag = {
       id: event.pointerId,
       ...at,

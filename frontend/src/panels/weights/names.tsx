@@ -91,7 +91,10 @@ function Name({ label, focusable, onFold, onFocus }: NameProps) {
         height: `${NAME_PX}px`,
       }}
       onClick={folded === undefined ? undefined : () => onFold(label.path)}
-      onFocus={() => onFocus(label.path)}
+      onFocus={(event) => {
+        // A click folds; only the keyboard chooses.
+        if (event.currentTarget.matches(":focus-visible")) onFocus(label.path);
+      }}
     >
       {folded !== undefined ? <Triangle open={!folded} /> : label.indented && <i class="space" />}
       <span class="text">{label.text}</span>

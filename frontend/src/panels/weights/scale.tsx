@@ -101,14 +101,15 @@ export function Head() {
 
 /** `Reading 12 of 40 files, 11 s left`, where the marks otherwise stand. */
 export function Reading() {
-  const { model } = useApp();
+  const { model, picture } = useApp();
   const progress = model.runs.value?.progress;
-  if (!progress || progress.done) return null;
+  const isWhole = picture.cells.answer.value && model.summary.value?.state !== "reading";
+  if (!progress || progress.done || isWhole) return null;
   const { files, files_total, seconds_left, bytes: read, bytes_total, bytes_per_second } = progress;
   const left = seconds_left === null ? "" : `, ${duration(seconds_left)} left`;
   const speed = bytes_per_second === null ? "" : ` at ${bytes(bytes_per_second)}/s`;
   return (
-    <div class="soFar" role="status" data-testid="reading">
+    <div class="so-far" role="status" data-testid="reading">
       <div>
         Reading <span class="num">{whole(files)}</span> of {plural(files_total, "file")}
         {left}

@@ -19,7 +19,7 @@ export function Toolbar() {
   const choices = model.choices.value;
   const slim = picture.slim.value;
   return (
-    <div class="toolbar" role="toolbar" aria-label="What is shown">
+    <div class="toolbar" role="group" aria-label="What is shown">
       {(slim || !sidebar.value) && (
         <button
           type="button"

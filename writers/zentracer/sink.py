@@ -182,11 +182,7 @@ def open_sink(directory: Path, *, start_step: int, rank: int) -> Sink:
     key = os.path.realpath(directory)
     sink = _sinks.get(key)
     if sink is None:
-        for left, leaving in list(_leaving.items()):
-            if left == key:
-                leaving.close(wait=True)
-            if left == key or leaving.ended:
-                del _leaving[left]
+        _let_leave(key)
         output = Output(directory, start_step=start_step, rank=rank)
         output.open()
         sink = _sinks[key] = Sink(output)
@@ -196,8 +192,10 @@ def open_sink(directory: Path, *, start_step: int, rank: int) -> Sink:
 
 
 def is_recording(directory: Path) -> bool:
-    """Whether this process has a sink for `directory`."""
-    return os.path.realpath(directory) in _sinks
+    """Whether this process has a sink for `directory`. Waits for one that is about to leave."""
+    key = os.path.realpath(directory)
+    _let_leave(key)
+    return key in _sinks
 
 
 def release_sink(sink: Sink, *, wait: bool) -> None:
@@ -210,6 +208,14 @@ def release_sink(sink: Sink, *, wait: bool) -> None:
                 if not wait:
                     _leaving[key] = sink
         sink.close(wait=wait)
+
+
+def _let_leave(key: str) -> None:
+    for left, sink in list(_leaving.items()):
+        if left == key:
+            sink.close(wait=True)
+        if left == key or sink.ended:
+            del _leaving[left]
 
 
 def _wait_for_leaving() -> None:

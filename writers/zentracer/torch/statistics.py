@@ -10,7 +10,7 @@ from torch import Tensor
 from zentracer.torch.batch import make_batches
 from zentracer.torch.measure import GRADIENTS, UPDATES, WEIGHTS, Side, Tools, on_device, on_host
 from zentracer.torch.sketch import unit
-from zentracer.torch.transfer import Stopwatch
+from zentracer.torch.transfer import Stopwatch, sent
 
 MEASURED = (
     *(f"weight_{name}" for name in WEIGHTS.moments),
@@ -74,6 +74,6 @@ class Statistics:
         last = self._last.get(side.name)
         cosine = torch.full_like(now[:, 0], float("nan")) if last is None else (now * last).sum(1)
         if last is not None and not all(there):
-            now = now.where(torch.tensor(there, device=self.device).unsqueeze(1), last)
+            now = now.where(sent(there, self.device).unsqueeze(1), last)
         self._last[side.name] = now
         return moments, cosine.to(moments.dtype).unsqueeze(0)

@@ -10,6 +10,13 @@ import torch
 from torch import Tensor
 
 
+def sent(values: Sequence[bool], device: torch.device) -> Tensor:
+    """`values` as a tensor on a device. An ordinary copy to a GPU would wait for all that is queued there."""
+    if device.type == "cuda":
+        return torch.tensor(values, pin_memory=True, device="cpu").to(device, non_blocking=True)
+    return torch.tensor(values, device=device)
+
+
 class Arriving:
     """A tensor on its way to the host."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -91,11 +91,27 @@ def timeline_of(chain: Sequence[Part], modules: Sequence[str] = ()) -> Timeline:
     for number, row in enumerate(rows):
         members.setdefault(tuple(where[row.name]), []).append(number)
     clock = _clock_of(chain)
-    tracks = tuple(_track(stretches, member, np.array(numbers), rows, clock) for member, numbers in members.items())
+    reached = last_update(chain[-1].segments) if chain else None
+    limit = np.inf if reached is None else reached + 1.0
+    tracks = tuple(
+        _track(stretches, member, np.array(numbers), rows, clock, limit) for member, numbers in members.items()
+    )
     steps, walls, sessions = _axis(stretches)
     columns = {column.name: column for s in stretches for column in s.segment.spec.columns if column.length == 1}
     end = max((float(track.ends[-1]) for track in tracks), default=0.0)
     return Timeline(tuple(columns.values()), rows, tracks, steps, walls, sessions, end)
+
+
+def last_update(segments: Iterable[Segment]) -> int | None:
+    """The last step that the pulse tells of; None where there is none."""
+    steps = [
+        step[-1]
+        for segment in segments
+        if segment.spec.kind == "pulse"
+        and segment.count
+        and (step := segment.column("step", segment.count - 1, segment.count)) is not None
+    ]
+    return max((int(step) for step in steps if abs(step) < MOST_ENTRIES), default=None)
 
 
 def _surviving(chain: Sequence[Part], kind: str) -> list[_Stretch]:
@@ -146,12 +162,15 @@ def _track(
     numbers: Indices,
     rows: Sequence[RowSpec],
     clock: tuple[Array, Array],
+    limit: float,
 ) -> Track:
     optimizers = {stretches[number].segment.spec.optimizer for number in member}
     beside = [n for n, s in enumerate(stretches) if n not in member and s.segment.spec.optimizer in optimizers]
     joined = _join(stretches, member, beside)
     steps, has, part = joined["step"], joined["has"], joined["part"]
     ends, gap = _extents(steps, has, part, clock)
+    # The last sample stands for no step that training has not reached.
+    ends[-1] = max(min(ends[-1], limit), steps[-1] + 1.0)
     recorded = joined[has]
     missing = ~has
     interval = np.maximum(ends - steps, 1)

@@ -9,7 +9,7 @@ from functools import cached_property
 from zentracer_schema import TableSpec
 from zentracer_store.chains import Part, chains_of, scopes_of
 from zentracer_store.contents import FileContents
-from zentracer_store.timeline import Timeline, timeline_of
+from zentracer_store.timeline import Timeline, last_update, timeline_of
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,13 @@ class Trial:
 
     @property
     def last_step(self) -> int | None:
-        """The step of the newest parameters table (a run may have begun again), else the largest of its scalars."""
+        """The last update of the newest session of ours (a run may have begun again), else the largest scalar's."""
         tables = [s for file in self.files.values() for s in file.segments if s.spec.kind == "parameters" and s.count]
         if tables:
-            return max(tables, key=lambda segment: segment.last_wall).last_step
+            newest = max(tables, key=lambda segment: segment.last_wall)
+            beside = [s for f in self.files.values() if newest in f.segments for s in f.segments]
+            same = [s for s in beside if (s.session, s.spec.scope) == (newest.session, newest.spec.scope)]
+            return max(newest.last_step, last_update(same) or 0)
         return max((file.last_step for file in self.files.values() if file.last_step is not None), default=None)
 
     @property

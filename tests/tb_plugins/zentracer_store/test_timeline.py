@@ -244,3 +244,28 @@ def test_a_sample_of_a_row_has_every_column_and_the_step_where_it_ends(tmp_path)
     assert np.isnan(bad.values["weight_norm"])
     assert bad.values["weight_nan_fraction"] == 0.5
     assert sample_of(timeline, 0, 1000) is None
+
+
+def pulse(log, steps):
+    """Pulse rows of these steps in one record, keyed by the time."""
+    spec = schema.TableSpec("pulse", "model", schema.pulse_columns([]))
+    rows = np.full((len(steps), len(spec.columns)), 0.5)
+    rows[:, 0] = steps
+    return log.table(int(log.wall * 1000), spec, rows)
+
+
+def test_the_last_sample_stands_for_no_step_that_training_has_not_reached(tmp_path):
+    log = session(tmp_path / "a", 1, [0, 50, 100])
+    assert scopes_in(tmp_path)["model"].timeline.end == 150
+    pulse(log, range(100, 121)).append()
+    assert scopes_in(tmp_path)["model"].timeline.end == 121
+    pulse(log, range(121, 400)).append()
+    assert scopes_in(tmp_path)["model"].timeline.end == 150
+
+
+def test_the_last_step_of_a_run_is_its_last_update_sampled_or_not(tmp_path):
+    log = session(tmp_path / "a", 1, [0, 50, 100])
+    pulse(log, range(100, 121)).append()
+    store = Store(parse_places(str(tmp_path)))
+    store.look()
+    assert store.catalogue().runs[0].last_step == 120

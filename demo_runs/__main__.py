@@ -15,11 +15,11 @@ from pathlib import Path
 
 # What tells most comes first. With --quick they take so many steps, and record each.
 RUNS = {
-    "digits/healthy": 200,
+    "digits/healthy": 250,
     "text/healthy": 80,
     "digits/too_large": 200,
     "text/frozen_block": 80,
-    "digits/too_small": 200,
+    "digits/too_small": 100,
 }
 AT_A_TIME = 2
 FINISHED = "demo-run-finished"

@@ -84,8 +84,8 @@ def train(variant: str, logdir: Path, *, steps: int, every: int) -> None:
     model = CharacterTransformer()
     if variant == "frozen_block":
         model.blocks[2].requires_grad_(False)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=2e-3, total_steps=steps, final_div_factor=1)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1e-3, total_steps=steps, final_div_factor=1)
     progress = Progress(f"text/{variant}", steps)
 
     tracer = zt.watch(model, optimizer, logdir=logdir, every=every)

@@ -23,8 +23,8 @@ const pictures: readonly Picture[] = [
   {
     name: "weights",
     logdir: "runs",
-    look: { link: { run: "digits/healthy", step: "1200" } },
-    pointer: [0.78, 0.62],
+    look: { link: { run: "text/healthy", step: "1200" } },
+    pointer: [0.42, 0.62],
   },
   { name: "too-large", logdir: "runs", look: { link: { run: "digits/too_large" } } },
   { name: "too-small", logdir: "runs", look: { link: { run: "digits/too_small" } } },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,8 @@ from zentracer_store.discover import FoundFile
 from zentracer_store.progress import Progress
 from zentracer_store.tail import Tail
 from zentracer_store.trial import Trial
+
+logger = logging.getLogger(__name__)
 
 LIVE_S = 60.0
 """A run whose files changed within this time, and which did not say that it ended, is live."""
@@ -85,6 +88,15 @@ class Followed:
 
 def run_info(trial: Trial, files: Sequence[Followed]) -> RunInfo:
     """What the list says of a trial that is made of these files."""
+    try:
+        return _run_info(trial, files)
+    except Exception as error:  # a defect of ours on one run must not hide the others
+        logger.exception("Summing up the run %s failed.", trial.name)
+        sentence = f"ZenTracer failed on this run ({type(error).__name__}); the log says more."
+        return RunInfo(trial.name, "ended", nan=False, tables=False, last_step=None, last_wall=None, error=sentence)
+
+
+def _run_info(trial: Trial, files: Sequence[Followed]) -> RunInfo:
     return RunInfo(
         name=trial.name,
         state=_state(trial, files, time.time()),

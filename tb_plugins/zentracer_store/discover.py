@@ -138,5 +138,5 @@ def _joined(place: Place, below: str) -> str:
 
 
 def text(name: str) -> str:
-    """A file name as Unicode: bytes that are no UTF-8 become replacement characters."""
-    return os.fsencode(name).decode("utf-8", "replace")
+    """A file name as Unicode: bytes that are no UTF-8 become escapes, so that two names stay two."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")

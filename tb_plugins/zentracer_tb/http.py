@@ -129,9 +129,13 @@ def static_answer(request: Request, folder: Path, name: str) -> Response:
 
     Names that carry a hash may be kept for a year; the others are asked for each time.
     """
-    path = (folder / name).resolve()
-    if not path.is_relative_to(folder.resolve()) or not path.is_file() or path.suffix not in _TYPES:
-        raise Refused(404, f"There is no file {name!r} here.")
+    try:
+        path = (folder / name).resolve()
+        found = path.is_relative_to(folder.resolve()) and path.is_file() and path.suffix in _TYPES
+    except (OSError, ValueError):  # names that no file can have
+        found = False
+    if not found:
+        raise Refused(404, f"There is no file {name[:100]!r} here.")
     packed = path.with_name(path.name + ".gz")
     encoded = packed.is_file() and request.accept_encodings.quality("gzip") > 0
     response = _response((packed if encoded else path).read_bytes(), _TYPES[path.suffix])

@@ -9,10 +9,12 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 
+from zentracer.descriptor import Descriptor
+
 LOCK_NAME = "zentracer.lock"
 
 
-def take_lock(directory: Path) -> int | None:
+def take_lock(directory: Path) -> Descriptor | None:
     """A descriptor that holds the directory's lock until it is closed; None while another process holds it.
 
     The kernel lets go of it when the process ends, however that happens. The file says who holds it, for a human.
@@ -31,4 +33,4 @@ def take_lock(directory: Path) -> int | None:
     with suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, json.dumps({"host": socket.gethostname(), "pid": os.getpid()}).encode(), 0)
-    return descriptor
+    return Descriptor(descriptor)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import zentracer_schema as schema
+from zentracer.descriptor import Descriptor
 from zentracer.files import Stem, new_stem
 from zentracer.lock import take_lock
 from zentracer.notice import tell
@@ -32,8 +33,7 @@ class _File:
         self.size = 0
         self.records = 0
         self.head = 0
-        self.inode: int | None = None
-        self._descriptor: int | None = None
+        self._descriptor: Descriptor | None = None
         self._pending = bytearray()
         self._ends: list[int] = []
 
@@ -66,12 +66,11 @@ class _File:
             return
         if self._descriptor is None:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
-            self._descriptor = os.open(self.path, flags, 0o644)
-            self.inode = os.fstat(self._descriptor).st_ino
+            self._descriptor = Descriptor(os.open(self.path, flags, 0o644))
         done = 0
         try:
             while done < len(self._pending):
-                done += os.write(self._descriptor, memoryview(self._pending)[done:])
+                done += self._descriptor.write(memoryview(self._pending)[done:])
         finally:
             whole = bisect_right(self._ends, done)
             self.size += self._ends[whole - 1] if whole else 0
@@ -79,10 +78,14 @@ class _File:
             self._ends = self._ends[whole:]
         self._pending = bytearray()
 
+    @property
+    def inode(self) -> int | None:
+        """The inode that is written to; None before the first write."""
+        return None if self._descriptor is None else self._descriptor.inode
+
     def close(self) -> None:
         if self._descriptor is not None:
-            with suppress(OSError):
-                os.close(self._descriptor)
+            self._descriptor.close()
         self._descriptor = None
 
 
@@ -99,7 +102,7 @@ class Output:
         self.bytes = 0
         self.plain = False
         self._rank = rank
-        self._lock: int | None = None
+        self._lock: Descriptor | None = None
         self._files: dict[bool, _File] = {}
         self._stem: Stem | None = None
         self._start_step: int | None = start_step
@@ -193,8 +196,7 @@ class Output:
         for file in self._files.values():
             file.close()
         if self._lock is not None:
-            with suppress(OSError):
-                os.close(self._lock)
+            self._lock.close()
             self._lock = None
 
     def _file(self, *, bulk: bool) -> _File | None:
@@ -277,7 +279,7 @@ class Output:
 
     def _restore_directory(self) -> None:
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.close()
             self._lock = None
         try:
             self.open()

@@ -87,28 +87,33 @@ class Tracer:
         self._accounted_s = 0.0
         self._step_times: list[float] = []
         self._seen_at_clock = 0
+        self._dropped = 0
         self._told: set[str] = set()
 
     # What users call.
 
-    def log(self, *, split: str | None = None, **values: Any) -> None:
+    def log(self, *unnamed: Any, split: str | None = None, **values: Any) -> None:
         """Record numbers of this step: Python numbers or tensors of one element, read later, without a sync.
 
         `loss` and `epoch` also go into the pulse and the clock. `split` is a word such as "train".
         """
         if self._sink is None or self.pid != os.getpid():
             return
+        if unnamed:
+            self._tell_once("log", "log takes numbers by name, as in log(loss=loss). Those without one are left out.")
         self.guard.run(self._log, split, values)
 
     def flush(self) -> bool:
         """Wait until every sample of a finished update is on disk, and the pulse up to the step before.
 
-        False where the disk did not keep up for `FLUSH_S`.
+        False where the disk did not keep up for `FLUSH_S`, or where records were dropped since the last flush.
         """
         if self._sink is None or self.pid != os.getpid():
             return True
         self.guard.run(self._release)
-        return self._sink.flush(FLUSH_S)
+        written = self._sink.flush(FLUSH_S)
+        before, self._dropped = self._dropped, self._sink.dropped
+        return written and self._dropped == before
 
     def detach(self) -> None:
         """Take every hook off the model and its optimizers. `log` still works, for the last step."""
@@ -147,6 +152,7 @@ class Tracer:
         self._accounted_s = self.guard.spent_s
         continues = self.session_id or (latest_session(place.directory, place.scope) if start else None)
         self._sink = open_sink(place.directory, start_step=start, rank=place.rank)
+        self._dropped = self._sink.dropped
         self.pid = os.getpid()
         self.session_id = new_session_id()
         if place.session:
@@ -266,12 +272,15 @@ class Tracer:
         if self._sink is not None:
             self._sink.put(job, size_bytes, owner=self._owner)
 
-    def _log(self, split: str | None, values: Mapping[str, Any]) -> None:
+    def _log(self, split: Any, values: Mapping[str, Any]) -> None:
         kept = {}
+        if split is not None and not isinstance(split, str):
+            self._tell_once("split", f"split= is a word such as 'train', got a {type(split).__name__}. It is left out.")
+            split = None
         for name, value in values.items():
             try:
                 kept[(split, name)] = self._keep(value)
-            except (TypeError, ValueError):
+            except Exception:  # a value of the user's: whatever its conversion raises, the others count
                 shape = getattr(value, "shape", None)
                 what = f"a tensor of shape {tuple(shape)}" if shape is not None else f"a {type(value).__name__}"
                 self._tell_once(f"log {name}", f"log({name}=...) takes one number, got {what}. It is left out.")

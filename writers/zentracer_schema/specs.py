@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
-from math import prod
+from math import isfinite, prod
 from typing import Any, Self, TypeVar
 
 from zentracer_schema.tags import check_scope, table_tag
@@ -149,7 +149,7 @@ class TableSpec:
             )
         except FormatError:
             raise
-        except (ValueError, TypeError, KeyError, RecursionError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError, AttributeError, OverflowError) as error:
             raise FormatError(f"The description of a table is not readable ({error}).") from error
         _check(spec)
         return spec
@@ -181,7 +181,7 @@ def _made(cls: type[Spec], data: dict[str, Any]) -> Spec:
                 value = tuple(value)
                 fits = all(type(part) is item for part in value)
             case float() | None:
-                fits = type(value) in (int, float) or value is field.default
+                fits = (type(value) in (int, float) and isfinite(value)) or value is field.default
             case default:
                 fits = type(value) is (str if default is MISSING else type(default))
         if not fits:

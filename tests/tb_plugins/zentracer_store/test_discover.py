@@ -129,5 +129,5 @@ def test_a_name_that_is_no_unicode_is_shown_as_text(tmp_path):
     with open(os.fsencode(tmp_path) + b"/\xff/events.out.tfevents.1", "wb"):
         pass
     (file,) = found(tmp_path).files
-    assert file.run == "�"
+    assert file.run == "\\xff"
     assert os.path.exists(file.path)

@@ -13,6 +13,7 @@ from tests.logs import EVENTS, Log, begin, parameters, table, write_run, write_s
 from zentracer_store import CellsQuery, Store, answer_cells, parse_places
 from zentracer_store.catalogue import LIVE_S
 from zentracer_store.follow import Follower
+from zentracer_store.trial import Trial
 
 LONG_AGO = time.time() - 2 * LIVE_S
 
@@ -282,6 +283,29 @@ def test_a_defect_of_ours_costs_one_file_and_is_told(tmp_path, store_of, monkeyp
     store = store_of(tmp_path)
     assert runs(store)["a"].error.endswith("ZenTracer failed on this file (ZeroDivisionError); the log says more.")
     assert len(store.scopes("b")[1]) == 1
+
+
+def test_a_defect_of_ours_in_summing_up_a_run_costs_that_run_only(tmp_path, store_of, monkeypatch, caplog):
+    write_run(tmp_path / "a")
+    write_run(tmp_path / "b")
+    whole = Trial.last_step.fget
+
+    def fails_on_a(trial):
+        if trial.name == "a":
+            raise IndexError
+        return whole(trial)
+
+    monkeypatch.setattr(Trial, "last_step", property(fails_on_a))
+    listed = runs(store_of(tmp_path))
+    assert listed["a"].error == "ZenTracer failed on this run (IndexError); the log says more."
+    assert (listed["b"].error, listed["b"].last_step) == (None, 9)
+    assert "Summing up the run a failed." in caplog.text
+
+
+def test_names_that_are_no_unicode_stay_apart(tmp_path, store_of):
+    for name in (b"bad\xff", b"bad\xfe"):
+        write_run(tmp_path / os.fsdecode(name))
+    assert list(runs(store_of(tmp_path))) == ["bad\\xfe", "bad\\xff"]
 
 
 def test_a_log_directory_that_is_not_there_yet_is_told_and_found_later(tmp_path, store_of):

@@ -197,6 +197,8 @@ def test_steps_answers_all_recorded_steps(tab):
         ("/sample?run=a&row=x&step=1", 404, "There is no row 'x' in scope 'model'."),
         ("/sample?run=a&row=net.w&step=1000", 404, "Nothing of 'net.w' is recorded at step 1000."),
         ("/static/none.js", 404, "There is no file 'none.js' here."),
+        ("/static/%00.js", 404, "There is no file '\\x00.js' here."),
+        (f"/static/{'a' * 300}.js", 404, f"There is no file '{'a' * 100}' here."),
         ("/static/../weights.py", 404, "There is no file '../weights.py' here."),
     ],
 )

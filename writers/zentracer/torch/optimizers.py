@@ -164,7 +164,7 @@ def _finite_norms(gradients: list[Tensor]) -> list[Tensor]:
     for place, (gradient, norm) in enumerate(zip(gradients, norms, strict=True)):
         if gradient.device.type != "cpu":
             norms[place] = vector_norm(torch.nan_to_num(gradient, 0.0, 0.0, 0.0), dtype=norm.dtype)
-        elif not 1e-12 < float(norm) < 1e15:
+        elif gradient.numel() and not 1e-12 < float(norm) < 1e15:
             norms[place] = masked(gradient.reshape(1, -1))[0, 0]
     return norms
 

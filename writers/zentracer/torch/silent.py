@@ -25,7 +25,7 @@ class SilentTracer(Tracer):
         """Nothing costs."""
         return 0.0
 
-    def log(self, *, split: str | None = None, **values: Any) -> None:
+    def log(self, *unnamed: Any, split: str | None = None, **values: Any) -> None:
         """Nothing."""
 
     def flush(self) -> bool:

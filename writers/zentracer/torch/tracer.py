@@ -94,10 +94,12 @@ class Tracer(zentracer.tracer.Tracer):
     # What PyTorch calls, by way of the hooks.
 
     def on_forward(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """A forward pass; counted in train mode."""
+        """A forward pass; counted in train mode, where gradients are asked for."""
         model = self._model()
+        if model is None or not (module.training and torch.is_grad_enabled()):
+            return
         # A copy of the model (an average of it, say) has copies of its hooks.
-        if not module.training or model is None or not any(module is own for own in modules_that_run(model)):
+        if not any(module is own for own in modules_that_run(model)):
             return
         first = next((x for x in (*args, *kwargs.values()) if isinstance(x, Tensor) and x.dim()), None)
         self.forward_began(0 if first is None else first.shape[0])

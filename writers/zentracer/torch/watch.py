@@ -69,7 +69,8 @@ def watch(
     place = Place(
         schema.check_scope(name),
         path,
-        Path(path, DIRECTORY),
+        # The script may change its working directory; the recording stays where it began.
+        Path(os.path.abspath(path), DIRECTORY),
         _first_step(start_step, step),
         step,
         session,
@@ -101,7 +102,8 @@ def watch(
         )
     elif restarts:
         _warn(
-            f"{place.directory} already holds a session. This one starts at step 0 and wins where their steps overlap. "
+            f"{place.directory} already holds a session{', which is closed now' if replaced else ''}. "
+            "This one starts at step 0 and wins where their steps overlap. "
             "Give start_step= to resume, or a fresh logdir= or name= to keep both."
         )
     if not clipping_is_seen():

@@ -150,6 +150,19 @@ def test_validation_between_updates_belongs_to_the_last_one(tmp_path):
     assert float(run.tables["clock"][-1].columns["forward_calls"][0]) == 6
 
 
+def test_a_pass_without_gradients_is_no_training_even_in_train_mode(tmp_path):
+    model = Small()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    with zt.watch(model, optimizer, logdir=tmp_path) as tracer:
+        for step, _ in loop(tracer, model, optimizer, 3):
+            with torch.no_grad():
+                loss_of(model, 100 + step)
+            tracer.log(accuracy=step / 10, split="validation")
+    run = read_run(tmp_path)
+    assert dict(run.metric("validation/accuracy")) == pytest.approx({0: 0.0, 1: 0.1, 2: 0.2})
+    assert float(run.tables["clock"][-1].columns["forward_calls"][0]) == 3
+
+
 def test_a_logged_tensor_may_be_changed_afterwards(tmp_path):
     model = Small()
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
@@ -172,6 +185,7 @@ def test_a_logged_tensor_may_be_changed_afterwards(tmp_path):
         (torch.ones(3), r"log\(loss=...\) takes one number, got a tensor of shape \(3,\). It is left out."),
         ("high", r"log\(loss=...\) takes one number, got a str. It is left out."),
         (None, r"log\(loss=...\) takes one number, got a NoneType. It is left out."),
+        (10**400, r"log\(loss=...\) takes one number, got a int. It is left out."),
     ],
 )
 def test_what_is_no_number_is_told_once_and_left_out(tmp_path, value, text):
@@ -343,3 +357,30 @@ def test_a_compiled_model_is_not_broken_apart(tmp_path):
     assert [row.name for row in run.parameters()[0].spec.rows] == ["0.weight", "0.bias", "2.weight", "2.bias"]
     assert run.metric("loss") == [(0, 0.0), (1, 1.0), (2, 2.0)]
     assert float(run.tables["clock"][-1].columns["forward_calls"][0]) == 3
+
+
+def test_numbers_without_a_name_and_odd_splits_are_told_and_the_rest_is_kept(tmp_path):
+    model = Small()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    with zt.watch(model, optimizer, logdir=tmp_path) as tracer:
+        with pytest.warns(zt.ZenTracerWarning, match=r"takes numbers by name, as in log\(loss=loss\)"):
+            tracer.log(0.3, loss=0.5)
+        with pytest.warns(zt.ZenTracerWarning, match="split= is a word such as 'train', got a int. It is left out"):
+            tracer.log(accuracy=0.25, split=3)
+        loss_of(model, 0).backward()
+        optimizer.step()
+    run = read_run(tmp_path)
+    assert (run.metric("loss"), run.metric("accuracy")) == ([(0, 0.5)], [(0, 0.25)])
+
+
+def test_an_empty_parameter_may_be_clipped(tmp_path):
+    model = Small()
+    model.empty = nn.Parameter(torch.ones(0, 3))
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    with zt.watch(model, optimizer, logdir=tmp_path, every=1) as tracer:
+        (loss_of(model, 0) + model.empty.sum()).backward()
+        clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        assert tracer.guard.failures == 0
+    (table,) = read_run(tmp_path).parameters()
+    assert np.isfinite(table.columns["gradient_norm_before_clip"][:-1]).all()

@@ -163,3 +163,59 @@ def test_where_memory_runs_out_updates_are_no_longer_measured_and_the_rest_goes_
     assert all(row["update_norm"] != row["update_norm"] for row in rows)
     assert rows[0]["gradient_norm"] == pytest.approx(2000**0.5)
     assert [row["step"] for row in run_.pulse()] == [0, 1, 2]
+
+
+MOVED = """
+logdir, other = sys.argv[1:]
+os.chdir(logdir)
+tracer = watch("run")
+train(3)
+assert tracer.flush()
+os.chdir(other)
+time.sleep(1.1)  # longer than what lies between two looks at the files
+train(3)
+assert tracer.flush()
+assert watch(f"{logdir}/run") is tracer
+tracer.close()
+"""
+
+
+def test_a_relative_logdir_stays_where_it_was_when_the_script_moves(tmp_path):
+    (tmp_path / "other").mkdir()
+    _, err = run(MOVED, tmp_path, tmp_path / "other")
+    assert "failed" not in err
+    assert list((tmp_path / "other").iterdir()) == []
+    assert [table.step for table in read_run(tmp_path / "run").parameters()] == list(range(6))
+
+
+CLOSED = """
+logdir, mine = sys.argv[1:]
+tracer = watch(logdir)
+train(3)
+tracer.flush()
+os.closerange(3, 64)
+files = [open(f"{mine}/{number}", "w") for number in range(12)]
+train(3)
+lost = tracer.flush()
+deadline = time.monotonic() + 60
+written = False
+while not written:
+    assert time.monotonic() < deadline
+    train(1)
+    written = tracer.flush()
+tracer.close()
+for file in files:
+    file.close()
+say(lost)
+"""
+
+
+def test_a_closed_descriptor_is_told_and_never_writes_into_a_file_of_the_users(tmp_path):
+    (tmp_path / "mine").mkdir()
+    out, err = run(CLOSED, tmp_path / "run", tmp_path / "mine")
+    assert out.split()[-1] == "False"
+    assert "something in this process closed its descriptor. Training goes on" in err
+    assert [path.stat().st_size for path in (tmp_path / "mine").iterdir()] == [0] * 12
+    steps = [table.step for table in read_run(tmp_path / "run").parameters()]
+    assert steps[:3] == [0, 1, 2]
+    assert steps[-1] > 5

@@ -16,6 +16,7 @@ interface Props {
 }
 
 export function Filter({ icon, label, value, valid, note, testId, input, onChange }: Props) {
+  const why = valid ? "" : "This is not a regular expression yet, so nothing is filtered.";
   return (
     <label class={valid ? "field" : "field invalid"}>
       <Icon name={icon} />
@@ -26,7 +27,8 @@ export function Filter({ icon, label, value, valid, note, testId, input, onChang
         placeholder={label}
         aria-label={label}
         aria-invalid={!valid}
-        title={valid ? label : "This is not a regular expression yet, so nothing is filtered."}
+        {...(why && { "aria-describedby": `${testId}-why` })}
+        title={why || label}
         data-testid={testId}
         value={value}
         {...(input && { ref: input })}
@@ -38,6 +40,11 @@ export function Filter({ icon, label, value, valid, note, testId, input, onChang
           else event.currentTarget.blur();
         }}
       />
+      {why && (
+        <span class="unseen" id={`${testId}-why`}>
+          {why}
+        </span>
+      )}
       {note && <span class="num">{note}</span>}
     </label>
   );

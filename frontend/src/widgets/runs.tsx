@@ -130,7 +130,7 @@ interface RunProps {
   onChoose(name: string): void;
 }
 
-function Run({ run, label, indented, chosen, focusable, onChoose }: RunProps) {
+export function Run({ run, label, indented, chosen, focusable, onChoose }: RunProps) {
   return (
     <button
       type="button"
@@ -142,7 +142,10 @@ function Run({ run, label, indented, chosen, focusable, onChoose }: RunProps) {
       data-testid="run"
       data-run={run.name}
       data-state={run.word}
-      onClick={() => onChoose(run.name)}
+      onClick={(event) => {
+        onChoose(run.name);
+        if (event.detail) event.currentTarget.blur(); // a pointer's: the arrow keys are the picture's again
+      }}
     >
       <i class="radio" aria-hidden="true" />
       <span class="name">{label}</span>

@@ -8,6 +8,7 @@ import type { Model } from "./model.ts";
 import type { Picture } from "./picture.ts";
 
 export interface Actions {
+  /** Another run is shown whole. */
   chooseRun(name: string): void;
   chooseScope(name: string): void;
   chooseStatistic(name: string): void;
@@ -19,7 +20,7 @@ export interface Actions {
   show(span: Span): void;
   zoomSteps(factor: number, at: number): void;
   pan(steps: number): void;
-  /** The whole run, and as many px a row as fit. */
+  /** The whole run, also as it grows, and as many px a row as fit. */
   reset(): void;
   /** Puts the cursor on the sample closest to `step`, which may be infinite. */
   moveTo(step: number): void;
@@ -52,6 +53,12 @@ export function createActions(model: Model, picture: Picture): Actions {
     return { step: model.cursor.peek() };
   }
 
+  /** As if nothing had been zoomed: a cursor on the last step goes along again too. */
+  function wholeRun() {
+    const isLast = model.cursor.peek() === model.scope.peek()?.steps.last;
+    return { window: null, follow: true, ...(isLast && { step: null }) };
+  }
+
   function moveTo(step: number): void {
     const steps = model.steps.answer.peek()?.value.steps;
     if (!steps?.length) return;
@@ -61,7 +68,9 @@ export function createActions(model: Model, picture: Picture): Actions {
   }
 
   return {
-    chooseRun: (run) => choose({ run, ...robustAgain() }),
+    chooseRun(run) {
+      if (run !== choices.peek().run) choose({ run, ...wholeRun(), ...robustAgain() });
+    },
     chooseScope: (scope) => choose({ scope, ...robustAgain() }),
     chooseStatistic: (statistic) => choose({ statistic, limits: null, held: false }),
     setLimits: (limits) => choose({ limits, held: false }),
@@ -79,10 +88,7 @@ export function createActions(model: Model, picture: Picture): Actions {
       const [view, bounds] = [picture.view.peek(), picture.bounds.peek()];
       if (view && bounds) show(panSpan(view, steps, bounds));
     },
-    reset() {
-      const { follow } = choices.peek();
-      choose({ window: follow ? null : picture.bounds.peek(), row: null });
-    },
+    reset: () => choose({ ...wholeRun(), row: null }),
     moveTo,
     moveBy(samples) {
       const steps = model.steps.answer.peek()?.value.steps;

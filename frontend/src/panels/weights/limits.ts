@@ -21,6 +21,8 @@ export interface ColourAxis {
 }
 
 const HALF = 0.5;
+/** On either side of the healthy value: were it more, a run that diverges would look paler than a healthy one. */
+const MOST_DECADES = 2;
 
 export function colourAxis(
   column: ColumnInfo,
@@ -77,4 +79,5 @@ function robust(log: boolean, centre: number | null, quantiles: Cells["quantiles
 
 const about = (centre: number, reach: number): [number, number] => [centre - reach, centre + reach];
 
-const halves = (decades: number): number => Math.max(HALF, Math.ceil(decades / HALF - 1e-6) * HALF);
+const halves = (decades: number): number =>
+  Math.min(MOST_DECADES, Math.max(HALF, Math.ceil(decades / HALF - 1e-6) * HALF));

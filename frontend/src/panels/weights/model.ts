@@ -42,7 +42,7 @@ export interface Model {
   readonly tree: ReadonlySignal<Tree>;
   readonly rows: ReadonlySignal<ReadonlyMap<string, RowInfo>>;
   readonly steps: Fetched<Steps>;
-  /** The step at the cursor. */
+  /** The step at the cursor, within those of the run. */
   readonly cursor: ReadonlySignal<number | null>;
   /** Rises with every change of what is recorded of this run. */
   readonly generation: ReadonlySignal<number>;
@@ -155,7 +155,11 @@ export function createModel(link: Link): Model {
     tree: computed(() => names.value.tree),
     rows: computed(() => names.value.rows),
     steps,
-    cursor: computed(() => choices.value.step ?? scope.value?.steps.last ?? null),
+    cursor: computed(() => {
+      const { step } = choices.value;
+      const steps = scope.value?.steps;
+      return steps ? Math.min(steps.last, Math.max(steps.first, step ?? steps.last)) : step;
+    }),
     generation,
     keepAsking(...questions) {
       failing.push(...questions);

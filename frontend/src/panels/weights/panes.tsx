@@ -6,6 +6,7 @@ import { useApp } from "./app-context.ts";
 import type { Found, RunsAnswer } from "./contract.ts";
 import { Example } from "./example.tsx";
 import type { Phase } from "./phase.ts";
+import { isBlank } from "./run-words.ts";
 import { grouped } from "./statistics.ts";
 
 export function Pane({ phase }: { phase: Phase }) {
@@ -15,7 +16,9 @@ export function Pane({ phase }: { phase: Phase }) {
     case "empty":
       return runs && <NoData runs={runs} />;
     case "scalars":
-      return <ScalarsOnly run={phase.run} />;
+      return (
+        <ScalarsOnly run={phase.run} blank={model.summary.value !== null && isBlank(model.summary.value)} />
+      );
     case "partial":
       return <NotRecorded run={phase.run} statistic={phase.statistic} />;
     case "error":
@@ -28,7 +31,7 @@ export function Pane({ phase }: { phase: Phase }) {
 }
 
 /** No run has tables: what was looked for, where, what was there, and the one call that fills the tab. */
-function NoData({ runs }: { runs: RunsAnswer }) {
+export function NoData({ runs }: { runs: RunsAnswer }) {
   const { found } = runs;
   return (
     <Empty
@@ -66,7 +69,8 @@ function NoData({ runs }: { runs: RunsAnswer }) {
         ]}
       />
       <p class="quiet">
-        Nothing else in the script changes. It costs at most 2 % of a step; what it measured is shown here.
+        Nothing else in the script changes. By default it takes about 2 % of a step; what it measured is shown
+        here.
       </p>
       <Example />
     </Empty>
@@ -114,11 +118,14 @@ export function exampleDir(logdir: string): string {
 }
 
 /** The chosen run holds no tables, though others do. */
-function ScalarsOnly({ run }: { run: string }) {
+function ScalarsOnly({ run, blank }: { run: string; blank: boolean }) {
   const { model } = useApp();
   return (
-    <Empty testId="scalars-only" title={`${run} holds scalars only`}>
-      <p>Its scalars are in Time Series. A run appears here once its script calls:</p>
+    <Empty testId="scalars-only" title={`${run} ${blank ? "has no samples yet" : "holds scalars only"}`}>
+      <p>
+        {blank ? "The first one is shown here by itself." : "Its scalars are in Time Series."} A run appears
+        here once its script calls:
+      </p>
       <Code
         testId="copy-call"
         lines={[

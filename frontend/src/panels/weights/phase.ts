@@ -42,8 +42,7 @@ export function phaseOf({ model, picture }: Pick<App, "model" | "picture">): Pha
   if (cellsError) return { is: "error", run, sentence: cellsError, retry: picture.cells.retry };
   const cells = picture.cells.answer.value?.value;
   if (!cells) return { is: "loading" };
-  const isWhole = model.choices.value.window === null;
-  return isWhole && isBare(cells)
+  return !picture.asked.value && isBare(cells)
     ? { is: "partial", run, statistic: inline(column.label) }
     : { is: "picture" };
 }

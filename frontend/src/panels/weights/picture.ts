@@ -34,6 +34,8 @@ export interface Picture {
   readonly ink: ReadonlySignal<Palette | null>;
   /** All steps there are. */
   readonly bounds: ReadonlySignal<Span | null>;
+  /** The steps zoomed to; null: the whole run. */
+  readonly asked: ReadonlySignal<Span | null>;
   /** The steps on screen. */
   readonly view: ReadonlySignal<Span | null>;
   /** An answer is on its way that the cells on screen do not show yet. */
@@ -85,12 +87,9 @@ export function createPicture(model: Model): Picture {
     const scope = model.scope.value;
     return scope ? { from: scope.steps.first, to: Math.max(scope.end, scope.steps.first + 1) } : null;
   });
-  effect(() => {
-    // A window on steps that this run does not have would show nothing.
-    if (window.value && bounds.value && !overlaps(window.value, bounds.value)) model.choose({ window: null });
-  });
   const asked = computed(() => {
-    if (!window.value || !bounds.value) return null;
+    // A window on steps that are not there would show nothing. It is kept: they come while a run is being read.
+    if (!window.value || !bounds.value || !overlaps(window.value, bounds.value)) return null;
     return follow.value ? latestSpan(window.value, bounds.value) : window.value;
   });
 
@@ -191,6 +190,7 @@ export function createPicture(model: Model): Picture {
     axis,
     ink,
     bounds,
+    asked,
     view,
     stale: computed(() => cells.answer.value?.key !== cellsKey.value),
     settled: computed(() => cells.answer.value?.key === keyOf(asked.value)),

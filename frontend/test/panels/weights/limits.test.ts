@@ -34,8 +34,8 @@ test("robust limits of a ratio are symmetric about the healthy value, in half de
     close(axis.centre! - axis.low, axis.high - axis.centre!);
     const reach = axis.high - axis.centre!;
     close(reach * 2, Math.round(reach * 2));
-    assert.ok(axis.low <= low + 1e-6 && axis.high >= high - 1e-6);
-    const needed = Math.max(Math.abs(low + 3), Math.abs(high + 3));
+    const needed = Math.min(2, Math.max(Math.abs(low + 3), Math.abs(high + 3)));
+    assert.ok(reach >= needed - 1e-6);
     assert.ok(reach - Math.max(needed, 0.5) < 0.5 + 1e-9, "not a half decade more than needed");
   }
 });
@@ -45,6 +45,16 @@ test("the design's limits: 1e−5 to 1e−1", () => {
   close(axis.low, -5);
   close(axis.high, -1);
   assert.equal(axis.scale, "diverging");
+});
+
+test("a run that diverges has no wider limits than two decades about the healthy value, typed ones are free", () => {
+  const diverging = quantiles(3e-9, 3e2);
+  const axis = colourAxis(RATIO, diverging, null);
+  close(axis.low, -5);
+  close(axis.high, -1);
+  assert.ok(fraction(axis, 3e2) > 1 && fraction(axis, 3e-9) < 0, "the rest lies beyond the ends");
+  close(colourAxis(RATIO, diverging, { low: 1e-9, high: 1e3 }).high, 3);
+  close(colourAxis(NORM, diverging, null).high, 2.5);
 });
 
 test("a statistic without a healthy value spans its own half decades in one hue", () => {

@@ -52,13 +52,14 @@ function phase(given: Given) {
             progress: { done: given.done ?? true },
           } as unknown as RunsAnswer),
       ),
-      choices: signal({ ...DEFAULTS, run: name, window: given.window ?? null }),
+      choices: signal({ ...DEFAULTS, run: name }),
       summary: signal(runs?.find((each) => each.name === name) ?? null),
       info: failed(given.infoError),
       scope: signal(given.scope === null ? null : {}),
       column: signal(given.column === null ? null : { label: "Update ratio" }),
     },
     picture: {
+      asked: signal(given.window ?? null),
       cells: {
         ...failed(given.cellsError),
         answer: signal(given.cells === null ? null : { key: "", value: given.cells ?? CELLS }),

@@ -95,6 +95,8 @@ test("the state of a run is a glyph and a word", () => {
   assert.equal(words({ state: "waiting", tables: false }), "waiting: waiting");
   assert.equal(words({ state: "reading" }), "reading: reading");
   assert.equal(words({ tables: false }), "ended: scalars only");
+  assert.equal(words({ tables: false, state: "live" }), "live: scalars only");
+  assert.equal(words({ tables: false, state: "live", last_step: null }), "live: no samples yet");
   assert.equal(words({ error: "File a is not readable." }), "error: unreadable");
 });
 

@@ -16,8 +16,8 @@ from pathlib import Path
 # What tells most comes first. With --quick they take so many steps, and record each.
 RUNS = {
     "digits/healthy": 250,
-    "text/healthy": 80,
     "digits/too_large": 200,
+    "text/healthy": 80,
     "text/frozen_block": 80,
     "digits/too_small": 100,
 }

@@ -99,9 +99,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("variant", choices=LEARNING_RATES)
     parser.add_argument("--logdir", type=Path, help="where the run goes (default: runs/digits/VARIANT)")
-    parser.add_argument("--steps", type=int, default=2000)
-    # By default the tracer keeps to 2 % of the time, which for steps as short as these is a sample in some hundred.
-    parser.add_argument("--every", type=int, default=5, help="record every so many steps (default: 5)")
+    parser.add_argument("--steps", type=int, default=1500)
+    # By default the tracer keeps to 2 % of the time, which for steps as short as these is a sample in fifty.
+    parser.add_argument("--every", type=int, default=10, help="record every so many steps (default: 10)")
     args = parser.parse_args()
     torch.set_num_threads(1)  # as deterministic as it gets, and another run may train beside this one
     train(args.variant, args.logdir or Path("runs/digits", args.variant), steps=args.steps, every=args.every)

@@ -108,8 +108,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("variant", choices=VARIANTS)
     parser.add_argument("--logdir", type=Path, help="where the run goes (default: runs/text/VARIANT)")
-    parser.add_argument("--steps", type=int, default=2000)
-    # By default the tracer keeps to 2 % of the time, which for steps as short as these is a sample in some hundred.
+    parser.add_argument("--steps", type=int, default=1000)
+    # By default the tracer keeps to 2 % of the time, which for steps as short as these is a sample in some twenty.
     parser.add_argument("--every", type=int, default=5, help="record every so many steps (default: 5)")
     args = parser.parse_args()
     torch.set_num_threads(1)  # as deterministic as it gets, and another run may train beside this one

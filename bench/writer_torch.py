@@ -3,7 +3,8 @@
 Configurations train their own copies of a model in turns, in blocks of ten steps. Ours is measured as the CPU time of
 our hooks and writer thread, over the CPU time of the same steps without a tracer; everything is cross-checked by
 the difference of whole blocks, writer threads included (`..._differenced`), where no tracer against no tracer
-(`a_a`) says what such a difference is worth. A run in which that is more than 1 % is void and repeated.
+(`a_a`) says what such a difference is worth. A run in which that is more than 1 % is void and repeated; where no run
+is quieter, as beside other work, the quietest is shown with its `a_a`.
 
 The default settings train alone, in one go from the first step, since they space samples by the time of training.
 """
@@ -81,6 +82,7 @@ Maker = Callable[[], tuple[nn.Module, torch.optim.Optimizer, Step]]
 
 
 def _measure(model: str, make: Maker) -> Iterator[dict[str, Any]]:
+    best: dict[str, Configuration] | None = None
     for _ in range(TRIES):
         with tempfile.TemporaryDirectory() as directory, redirect_stdout(StringIO()):
             found = _configurations(make, Path(directory))
@@ -88,9 +90,12 @@ def _measure(model: str, make: Maker) -> Iterator[dict[str, Any]]:
             for configuration in found.values():
                 if configuration.tracer is not None:
                     configuration.tracer.close()
-        if abs(_differenced(found, "a_a")) <= LARGEST_AA_PERCENT:
+        if best is None or _noise(found) < _noise(best):
+            best = found
+        if _noise(best) <= LARGEST_AA_PERCENT:
             break
-    yield from _figures(model, found)
+    assert best is not None
+    yield from _figures(model, best)
     yield from _default(model, make)
 
 
@@ -154,6 +159,10 @@ def _differenced(found: dict[str, Configuration], name: str) -> float:
     """Percent by which a block takes longer than one without anything, the median over rounds."""
     pairs = zip(found[name].blocks, found["none"].blocks, strict=True)
     return 100.0 * (median(mine / none for mine, none in pairs) - 1.0)
+
+
+def _noise(found: dict[str, Configuration]) -> float:
+    return abs(_differenced(found, "a_a"))
 
 
 def _figures(model: str, found: dict[str, Configuration]) -> Iterator[dict[str, Any]]:

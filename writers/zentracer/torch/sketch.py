@@ -12,7 +12,6 @@ from torch import Tensor
 from zentracer.torch.reduce import CHUNK
 
 BUCKETS = 1024
-AT_ONCE = 1 << 18
 _SEED = 1024
 _SHIFTS = 1 << 16
 _SHIFT = 977  # odd, so that no two chunks in the same bucket meet the same sign
@@ -34,7 +33,7 @@ def sketch(x: Tensor, signs: Tensor | None, work: Tensor) -> Tensor:
         return found
     assert signs is not None
     rows = n // BUCKETS
-    at_once = max(1, min(rows, AT_ONCE // (m * BUCKETS)))
+    at_once = max(1, min(rows, CHUNK // (m * BUCKETS)))
     for chunk, row in enumerate(range(0, rows, at_once)):
         count = min(at_once, rows - row)
         part = x[:, row * BUCKETS : (row + count) * BUCKETS].unflatten(1, (count, BUCKETS))

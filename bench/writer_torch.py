@@ -31,7 +31,7 @@ from zentracer.schedule import FIRST_STEPS
 
 STEPS = 10
 ROUNDS = 7
-DEFAULT_STEPS = 120
+DEFAULT_STEPS = 600
 TRIES = 3
 LARGEST_AA_PERCENT = 1.0
 TENSORBOARD = "TensorBoard histograms of all weights and gradients"
@@ -44,6 +44,7 @@ class Configuration:
     step: Step
     record: Callable[[int], None] = lambda step: None
     settle: Callable[[], object] = lambda: None
+    close: Callable[[], object] = lambda: None
     tracer: zt.Tracer | None = None
     steps: int = 0
     blocks: list[float] = field(default_factory=list)
@@ -62,9 +63,7 @@ class Configuration:
         self.ours.append(self._own() - own)
 
     def _own(self) -> float:
-        if self.tracer is None:
-            return 0.0
-        return self.tracer.cost_s
+        return 0.0 if self.tracer is None else self.tracer.cost_s
 
 
 def run() -> Iterator[dict[str, Any]]:
@@ -88,8 +87,7 @@ def _measure(model: str, make: Maker) -> Iterator[dict[str, Any]]:
             found = _configurations(make, Path(directory))
             _take_turns(found)
             for configuration in found.values():
-                if configuration.tracer is not None:
-                    configuration.tracer.close()
+                configuration.close()
         if best is None or _noise(found) < _noise(best):
             best = found
         if _noise(best) <= LARGEST_AA_PERCENT:
@@ -123,12 +121,12 @@ def _configurations(make: Maker, directory: Path) -> dict[str, Configuration]:
     for name, every in (("every_step", 1), ("every_10", 10)):
         network, optimizer, step = make()
         tracer = zt.watch(network, optimizer, logdir=directory / name, every=every)
-        found[name] = Configuration(step, settle=tracer.flush, tracer=tracer)
+        found[name] = Configuration(step, settle=tracer.flush, close=tracer.close, tracer=tracer)
     for interval in (1, 10):
         network, _, step = make()
         writer = SummaryWriter(str(directory / f"tensorboard_{interval}"))
         found[f"tensorboard_{interval}"] = Configuration(
-            step, _histograms(network, writer, interval), settle=writer.flush
+            step, _histograms(network, writer, interval), settle=writer.flush, close=writer.close
         )
     return found
 

@@ -30,7 +30,7 @@ from bench.models import Step, gpt, resnet
 from zentracer.schedule import FIRST_STEPS
 
 STEPS = 10
-ROUNDS = 7
+ROUNDS = 6
 DEFAULT_STEPS = 600
 TRIES = 3
 LARGEST_AA_PERCENT = 1.0

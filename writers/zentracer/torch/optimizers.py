@@ -148,13 +148,14 @@ def norms_of(gradients: list[Tensor]) -> list[Tensor]:
     if any(gradient.dtype is wide for gradient in gradients):
         return [vector_norm(g, dtype=wide if g.dtype is wide else torch.float32) for g in gradients]
     # float32 also for halves: their own sums overflow at 65,504.
-    if gradients[0].device.type != "cpu":
+    large = {i for i, g in enumerate(gradients) if g.numel() > FEW and g.device.type == "cpu"}
+    if not large:
         return list(torch._foreach_norm(gradients, 2, dtype=torch.float32))
     return [
-        vector_norm(gradient, dtype=torch.float32)
-        if gradient.numel() <= FEW
-        else norms(gradient.reshape(1, -1))[0].to(torch.float32)
-        for gradient in gradients
+        norms(gradient.reshape(1, -1))[0].to(torch.float32)
+        if place in large
+        else vector_norm(gradient, dtype=torch.float32)
+        for place, gradient in enumerate(gradients)
     ]
 
 

@@ -6,6 +6,7 @@ sketches are those of the tensors in expectation. A tensor of at most 1,024 entr
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -38,8 +39,11 @@ def sketch(x: Tensor, signs: Tensor | None, work: Tensor) -> Tensor:
         count = min(at_once, rows - row)
         part = x[:, row * BUCKETS : (row + count) * BUCKETS].unflatten(1, (count, BUCKETS))
         flips = _signs(signs, chunk, count * BUCKETS).view(count, BUCKETS)
-        buffer = work[: part.numel()].view(part.shape)
-        found += torch.mul(part, flips, out=buffer).sum(1)
+        if x.device.type == "cpu" and x.dtype is flips.dtype:
+            # In one pass over the entries and without a buffer, which PyTorch has no operation for.
+            found += torch.from_numpy(np.einsum("mrk,rk->mk", part.numpy(), flips.numpy()))
+        else:
+            found += torch.mul(part, flips, out=work[: part.numel()].view(part.shape)).sum(1)
     rest = n - rows * BUCKETS
     if rest:
         found[:, :rest] += x[:, rows * BUCKETS :] * _signs(signs, rows, rest)

@@ -47,10 +47,10 @@ class SmallStatistics:
             self._gradients[:] = 0.0
         if pairs:
             torch._foreach_copy_([view for view, _ in pairs], [gradient for _, gradient in pairs])
-        norm, mean, std, low, high, *counts = self._moments(self._weights)
-        gradient_norm, *_, zeros, nan, pinf, ninf = self._moments(self._gradients)
+        norm, *counts = self._moments(self._weights)
+        gradient = self._moments(self._gradients)
         cosine = self._cosine("gradient", self._gradients, there)
-        self._before = [norm, mean, std, low, high, *counts, gradient_norm, zeros, nan, pinf, ninf, cosine]
+        self._before = [norm, *self._spread(self._weights), *counts, *gradient, cosine]
 
     def after(self) -> Tensor:
         """Measure the updates. Returns all that was `MEASURED`, [18, rows], in the order of `rows`."""
@@ -58,7 +58,7 @@ class SmallStatistics:
             torch._foreach_sub_(self._weight_views, self._parameters)
         else:
             self._weights[:] = 0.0
-        norm, *_, zeros, _, _, _ = self._moments(self._weights)
+        norm, zeros, *_ = self._moments(self._weights)
         cosine = self._cosine("update", self._weights, self._owned)
         found = np.stack([*self._before, norm, zeros, cosine])
         self._before = []
@@ -78,35 +78,39 @@ class SmallStatistics:
         return np.add.reduceat(values, self._starts, dtype=np.float64)
 
     def _moments(self, x: Numbers) -> list[Numbers]:
-        """The `MOMENTS` of each segment of `x`, over finite entries; NaN where there are none."""
-        finite = np.isfinite(x)
+        """Norm, zeros, NaN, +Inf and -Inf of each segment of `x`; the norm over finite entries, NaN without any."""
         zeros = self._sum(x == 0.0)
-        none = np.zeros_like(zeros)
-        if finite.all():
-            clean, count, nan, pinf, ninf = x, self._lengths, none, none, none
-            low, high = np.minimum.reduceat(x, self._starts), np.maximum.reduceat(x, self._starts)
-        else:
-            clean = np.where(finite, x, 0.0)
-            count, nan = self._sum(finite), self._sum(np.isnan(x))
-            pinf, ninf = self._sum(x == np.inf), self._sum(x == -np.inf)
-            low = np.minimum.reduceat(np.where(finite, x, np.inf), self._starts)
-            high = np.maximum.reduceat(np.where(finite, x, -np.inf), self._starts)
+        with np.errstate(over="ignore"):
+            norm = np.sqrt(self._sum(x * x))
+        if np.isfinite(norm).all():
+            none = np.zeros_like(zeros)
+            return [norm, zeros, none, none, none]
+        finite = np.isfinite(x)
+        norm = np.sqrt(self._sum(np.where(finite, x, 0.0) ** 2))
+        norm[self._sum(finite) == 0] = np.nan
+        return [norm, zeros, self._sum(np.isnan(x)), self._sum(x == np.inf), self._sum(x == -np.inf)]
+
+    def _spread(self, x: Numbers) -> list[Numbers]:
+        """Mean, standard deviation, minimum and maximum of each segment of `x` over finite entries; NaN without any."""
+        finite = np.isfinite(x)
+        whole = bool(finite.all())
+        count = self._lengths if whole else self._sum(finite)
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = self._sum(clean) / count
-            apart = np.where(finite, clean - np.repeat(mean, self._lengths), 0.0)
-            std = np.sqrt(self._sum(apart * apart) / count)
-            norm = np.sqrt(self._sum(clean * clean))
-        moments = [np.where(count > 0, value, np.nan) for value in (norm, mean, std, low, high)]
-        return [*moments, zeros, nan, pinf, ninf]
+            mean = self._sum(x if whole else np.where(finite, x, 0.0)) / count
+            apart = x - np.repeat(mean, self._lengths)
+            std = np.sqrt(self._sum(apart * apart if whole else np.where(finite, apart, 0.0) ** 2) / count)
+        low = np.minimum.reduceat(x if whole else np.where(finite, x, np.inf), self._starts)
+        high = np.maximum.reduceat(x if whole else np.where(finite, x, -np.inf), self._starts)
+        return [np.where(count > 0, value, np.nan) for value in (mean, std, low, high)]
 
     def _cosine(self, what: str, x: Numbers, there: NDArray[np.bool_]) -> Numbers:
         """Cosine of each segment with the last time; segments that are not `there` keep what they had then."""
-        now = np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0)
+        now = np.where(np.isfinite(x), x, 0.0)
         last = self._last.get(what)
         if last is None:
             self._last[what] = now
             return np.full(len(self.rows), np.nan)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore"):
             cosine = self._sum(now * last) / np.sqrt(self._sum(now * now) * self._sum(last * last))
         self._last[what] = now if there.all() else np.where(np.repeat(there, self._lengths), now, last)
         return cosine

@@ -169,6 +169,13 @@ def test_a_sketch_keeps_the_angle_of_gradients_that_are_nearly_of_rank_one():
     assert max(errors) < 0.15
 
 
+@pytest.mark.parametrize("n", [1025, 5000, (1 << 21) + 77])
+def test_both_ways_to_a_sketch_give_the_same(n):
+    x = torch.randn(2, n).to(torch.bfloat16)
+    signs, work = make_signs(torch.device("cpu"), torch.float32), torch.empty(1 << 20)
+    assert torch.allclose(sketch(x, signs, work), sketch(x.float(), signs, work), rtol=1e-4, atol=1e-3)
+
+
 def test_few_entries_are_their_own_sketch():
     x = torch.randn(3, 700)
     found = sketch(x, None, torch.empty(2100))

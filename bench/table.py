@@ -16,23 +16,38 @@ Figure = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Mark:
-    """Figures whose name matches `pattern` should be `at_most` or `at_least` that; `what` says them in words."""
+    """Figures whose name matches `pattern` should be that; `what` says them in words.
+
+    `of_rival` is the largest share of the rival's figure that ours may be.
+    """
 
     pattern: str
     what: str
     at_most: float | None = None
     at_least: float | None = None
+    of_rival: float | None = None
 
-    def met(self, value: float) -> bool | None:
-        """Whether `value` meets the mark; None where there is none."""
+    def met(self, figure: Figure) -> bool | None:
+        """Whether `figure` meets all of the mark; None where there is none."""
+        value = figure["value"]
+        verdicts = []
         if self.at_most is not None:
-            return value <= self.at_most
-        return None if self.at_least is None else value >= self.at_least
+            verdicts.append(value <= self.at_most)
+        if self.at_least is not None:
+            verdicts.append(value >= self.at_least)
+        if self.of_rival is not None:
+            verdicts.append(value <= self.of_rival * figure["rival_value"])
+        return all(verdicts) if verdicts else None
 
     def __str__(self) -> str:
+        wanted = []
         if self.at_most is not None:
-            return f"≤ {self.at_most:g}"
-        return "" if self.at_least is None else f"≥ {self.at_least:g}"
+            wanted.append(f"≤ {self.at_most:g}")
+        if self.at_least is not None:
+            wanted.append(f"≥ {self.at_least:g}")
+        if self.of_rival is not None:
+            wanted.append(f"≤ {self.of_rival:g} × rival")
+        return ", ".join(wanted)
 
 
 # In the order of the table. {0} and so on are the groups of the pattern. A figure without an entry is not in the table.
@@ -40,8 +55,10 @@ MARKS = (
     Mark(r"writer_(\w+)\.(\w+)\.step_ms", "{0}, {1}: a step without us"),
     Mark(r"writer_(\w+)\.(\w+)\.default", "{0}, {1}: default settings", at_most=2),
     Mark(r"writer_(\w+)\.(\w+)\.default_records_per_1000", "{0}, {1}: full samples in 1,000 steps", at_least=20),
-    Mark(r"writer_(\w+)\.(\w+)\.every_step", "{0}, {1}: all parameters, every step", at_most=10),
+    Mark(r"writer_(\w+)\.(\w+)\.every_step", "{0}, {1}: all parameters, every step", at_most=10, of_rival=0.25),
     Mark(r"writer_(\w+)\.(\w+)\.every_10", "{0}, {1}: all parameters, every 10 steps"),
+    Mark(r"writer_(\w+)\.(\w+)\.every_step_differenced", "{0}, {1}: every step, by difference to no tracer"),
+    Mark(r"writer_(\w+)\.(\w+)\.a_a", "{0}, {1}: no tracer, by difference to no tracer"),
     Mark(r"sink\.record_us", "one record of 1,000 × 16: training thread", at_most=100),
     Mark(r"sink\.thread_us", "one record of 1,000 × 16: writer thread", at_most=500),
     Mark(r"sink\.bytes_per_statistic", "on disk, a statistic", at_most=4.4),
@@ -56,13 +73,13 @@ def number(value: float) -> str:
 def rows(figures: Iterable[Figure]) -> list[str]:
     """The lines of a Markdown table, in the order of MARKS."""
     figures = list(figures)
-    out = ["| what | measured | mark | | beside it |", "| --- | ---: | ---: | --- | --- |"]
+    out = ["| what | measured | mark | | rival |", "| --- | ---: | ---: | --- | --- |"]
     for mark in MARKS:
         for figure in figures:
             match = re.fullmatch(mark.pattern, figure["name"])
             if match is None:
                 continue
-            met = mark.met(figure["value"])
+            met = mark.met(figure)
             verdict = "" if met is None else "met" if met else "**missed**"
             rival = ""
             if figure.get("rival"):

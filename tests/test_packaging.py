@@ -96,7 +96,7 @@ def test_beside_tensorboard_the_wheel_brings_its_tabs(distributions, tmp_path):
 import json
 from tensorboard import default, program
 server = program.TensorBoard(default.get_plugins())
-server.configure(logdir=".", port="0", load_fast="false")
+server.configure(logdir=".", port=0, load_fast="false")
 from urllib.request import urlopen
 address = server.launch()
 print(json.dumps(json.load(urlopen(address + "data/plugins_listing"))["zentracer_weights"]))

@@ -25,6 +25,12 @@ def test_a_rival_stands_beside_ours_in_the_same_unit():
     assert any("| TensorBoard histograms: 220 % |" in row for row in rows([figure]))
 
 
+def test_a_mark_may_also_be_a_share_of_the_rivals_figure():
+    figure = {**FIGURE, "name": "writer_torch.gpt.every_step", "value": 9, "rival": "histograms"}
+    assert any("| ≤ 10, ≤ 0.25 × rival | met |" in row for row in rows([{**figure, "rival_value": 36}]))
+    assert any("| **missed** | histograms: 35 % |" in row for row in rows([{**figure, "rival_value": 35}]))
+
+
 def test_the_machine_is_named():
     assert rows([{**FIGURE, "value": 1}])[-1].endswith("on 2 cores.")
 

@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 import warnings
+from contextlib import suppress
 from importlib import metadata
 
 TABS_GROUP = "tensorboard_plugins"
@@ -26,7 +27,8 @@ def tell(text: str) -> None:
 def print_command(logdir: str, directory: str) -> None:
     """Say where the records go and how to look at them."""
     parent = os.path.dirname(os.path.normpath(logdir))
-    print(f"ZenTracer records into {directory}. To watch: tensorboard --logdir {shlex.quote(parent or logdir)}")
+    with suppress(OSError, ValueError):  # nobody reads standard output, or it is closed
+        print(f"ZenTracer records into {directory}. To watch: tensorboard --logdir {shlex.quote(parent or logdir)}")
 
 
 def warn_without_tabs() -> None:

@@ -385,3 +385,11 @@ def test_importing_zentracer_loads_no_framework_and_the_adapter_follows_on_deman
         "assert zentracer.torch.watch; assert 'torch' in sys.modules; assert 'tensorboard' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_a_closed_standard_output_is_no_error(tmp_path, monkeypatch):
+    closed = open(os.devnull, "w")  # noqa: SIM115 it must be closed when it is written to
+    closed.close()
+    monkeypatch.setattr("sys.stdout", closed)
+    model = Small()
+    zt.watch(model, torch.optim.SGD(model.parameters(), 0.1), logdir=tmp_path).close()

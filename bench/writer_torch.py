@@ -31,7 +31,7 @@ from zentracer.schedule import FIRST_STEPS
 
 STEPS = 10
 ROUNDS = 6
-DEFAULT_STEPS = 600
+DEFAULT_STEPS = 300
 TRIES = 3
 LARGEST_AA_PERCENT = 1.0
 TENSORBOARD = "TensorBoard histograms of all weights and gradients"

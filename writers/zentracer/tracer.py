@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from math import nan
 from pathlib import Path
 from statistics import median
@@ -371,9 +371,13 @@ def _reading_job(scope: str, reading: Reading, write_metrics: bool, output: Outp
         output.scalars(reading.wall_time, reading.step, scope, reading.metrics)
 
 
+@lru_cache(maxsize=64)
+def _clock_spec(scope: str) -> schema.TableSpec:
+    return schema.TableSpec("clock", scope, schema.CLOCK_COLUMNS, (schema.RowSpec(scope),))
+
+
 def _clock_records(
     scope: str, step: int, wall: float, row: tuple[float, ...], scalars: Mapping[str, float], output: Output
 ) -> None:
-    spec = schema.TableSpec("clock", scope, schema.CLOCK_COLUMNS, (schema.RowSpec(scope),))
-    output.table(wall, step, spec, np.array([row], np.float64))
+    output.table(wall, step, _clock_spec(scope), np.array([row], np.float64))
     output.scalars(wall, step, scope, {schema.scalar_tag(scope, name): value for name, value in scalars.items()})

@@ -47,7 +47,8 @@ class Sink:
         self._queue: deque[_Item] = deque()
         self._queued_bytes = 0
         self._dropped = 0
-        self._put = 0
+        # The first job is the thread's own: to begin the run's file.
+        self._put = 1
         self._done = 0
         self._idle = False
         self._urgent = False
@@ -127,8 +128,15 @@ class Sink:
         return not self._full(item)
 
     def _work(self) -> None:
-        self._take([_Item(Output.begin, 0, False, "")])
+        batch = [_Item(Output.begin, 0, False, "")]
+        ends = False
         while True:
+            self._take(batch)
+            with self._changed:
+                self._done += len(batch)
+                self._changed.notify_all()
+            if ends:
+                break
             with self._changed:
                 self._idle = True
                 self._changed.wait_for(lambda: self._queue or self._closing)
@@ -141,12 +149,6 @@ class Sink:
                 ends = self._closing
             if ends:
                 batch.append(_Item(Output.stop, 0, False, ""))
-            self._take(batch)
-            with self._changed:
-                self._done += len(batch)
-                self._changed.notify_all()
-            if ends:
-                break
         self.output.close()
         if self.dropped:
             tell(f"{self.dropped} records for {self.output.directory} could not be written and were dropped.")

@@ -10,6 +10,7 @@ import zentracer_schema as schema
 from tests.writers.zentracer.reading import files_of, read_run
 from zentracer import sink as sinks
 from zentracer.notice import ZenTracerWarning
+from zentracer.output import Output
 from zentracer.sink import MOST_BYTES, MOST_ITEMS, PATIENCE_S, open_sink, release_sink
 
 SPEC = schema.TableSpec("clock", "model", schema.CLOCK_COLUMNS, (schema.RowSpec("model"),))
@@ -51,6 +52,23 @@ def test_what_was_put_before_a_flush_is_on_disk_after_it(tmp_path, sink):
         assert sink.put(clock(step))
     assert sink.flush(10)
     assert steps_in(tmp_path) == list(range(100))
+
+
+def test_a_first_flush_waits_until_the_run_is_there(tmp_path, monkeypatch):
+    begin = Output.begin
+
+    def slow(output):
+        time.sleep(0.3)
+        begin(output)
+
+    monkeypatch.setattr(Output, "begin", slow)
+    sink = open_sink(tmp_path / "zentracer", start_step=0, rank=0)
+    try:
+        assert not sink.flush(0)
+        assert sink.flush(10)
+        assert len(files_of(tmp_path)) == 1
+    finally:
+        release_sink(sink, wait=True)
 
 
 def test_records_reach_the_disk_within_a_second_without_being_asked(tmp_path, sink):

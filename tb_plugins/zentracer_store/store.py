@@ -33,7 +33,8 @@ class Store:
 
     def __init__(self, places: Sequence[Place]) -> None:
         self.places = tuple(places)
-        self._lock = threading.Lock()
+        self._lock = threading.Condition(threading.Lock())
+        """Held for what others may ask for; notified when it changes."""
         self._looking = threading.Lock()
         self._files: dict[str, Followed] = {}
         self._trials: dict[str, Trial] = {}
@@ -93,6 +94,23 @@ class Store:
                 progress,
             )
 
+    @property
+    def generation(self) -> int:
+        """Rises with everything that is read, that comes or goes."""
+        with self._lock:
+            return self._generation
+
+    def wait(self, generation: int, timeout_s: float) -> int:
+        """The generation as soon as it is not this one any more, or after `timeout_s`."""
+        with self._lock:
+            self._lock.wait_for(lambda: self._generation != generation, timeout_s)
+            return self._generation
+
+    def changed_since(self, generation: int) -> dict[str, int]:
+        """The runs that changed after `generation`, each with its own. Those that went are not among them."""
+        with self._lock:
+            return {name: run.generation for name, run in self._trials.items() if run.generation > generation}
+
     def generation_of(self, run: str) -> int | None:
         """The generation of a run; None where there is no such run."""
         with self._lock:
@@ -134,14 +152,21 @@ class Store:
                     self._add(file)
                     changed = True
             if changed:
-                self._generation += 1
+                self._rise()
             return changed
+
+    def _rise(self) -> int:
+        """Count a change and wake who waits for one. Needs the lock."""
+        self._generation += 1
+        self._lock.notify_all()
+        return self._generation
 
     def _add(self, file: FoundFile) -> None:
         contents = FileContents(os.path.basename(file.path))
         self._files[file.path] = Followed(file, Tail(file.path), contents)
         trial = self._trials.setdefault(file.trial, Trial(file.trial))
         trial.files[file.path] = contents
+        trial.changed(self._generation + 1)
 
     def _drop(self, path: str) -> None:
         file = self._files.pop(path)
@@ -193,8 +218,7 @@ class Store:
             file.finished, file.error = file.finished or not batch.more, None
             news = bool(batch.records or batch.damage or batch.restarted)
             if news:
-                self._generation += 1
-                trial.changed(self._generation)
+                trial.changed(self._rise())
             if not batch.more:
                 file.contents.tell_undescribed()
             for damage in batch.damage:
@@ -211,8 +235,7 @@ class Store:
             news = file.error != text
             file.finished, file.error = True, text
             if news:
-                self._generation += 1
-                self._trials[file.found.trial].generation = self._generation
+                self._trials[file.found.trial].generation = self._rise()
                 self._tell(file, text, None, None)
             return news
 

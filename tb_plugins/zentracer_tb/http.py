@@ -6,7 +6,7 @@ import json
 import logging
 import math
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +152,13 @@ def text_answer(content: str, content_type: str) -> Response:
     return _response(content, content_type)
 
 
+def event_answer(events: Iterable[bytes]) -> Response:
+    """A `text/event-stream` of these bytes, each part sent at once by all that stands between."""
+    response = _response(events, "text/event-stream; charset=utf-8")
+    response.headers["X-Accel-Buffering"] = "no"  # nginx would gather them
+    return response
+
+
 def number(request: Request, name: str, default: float | None = None) -> float | None:
     """A number of at most 2^53 from the query.
 
@@ -196,7 +203,7 @@ def _error(code: int, sentence: str) -> Response:
 
 
 def _response(
-    content: bytes | str | list[bytes], content_type: str, *, code: int = 200, etag: str | None = None
+    content: bytes | str | Iterable[bytes], content_type: str, *, code: int = 200, etag: str | None = None
 ) -> Response:
     response = Response(content, status=code, content_type=content_type)
     response.headers["X-Content-Type-Options"] = "nosniff"

@@ -16,6 +16,7 @@ from zentracer_store import LARGEST_SIDE, CellsQuery, Scope, answer_cells, sampl
 from zentracer_tb import http
 from zentracer_tb.answers import run_content, runs_content
 from zentracer_tb.http import Refused
+from zentracer_tb.stream import Streams
 from zentracer_tb.where import store_at, where_to_look
 
 STATIC = Path(__file__).parent / "static"
@@ -41,6 +42,7 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
         self._static = static
         self._where = where_to_look(context)
         self._store = store_at(self._where.places)
+        self._streams = Streams(self._store, SERVER)
 
     def is_active(self) -> bool:
         """Always: the tab says what it looked for where it finds nothing."""
@@ -63,6 +65,7 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
             "/at": http.route(self._at),
             "/sample": http.route(self._sample),
             "/steps": http.route(self._steps),
+            "/stream": http.route(self._streams.answer),
             "/static/*": http.route(self._serve_static),
             "/not_built.js": http.route(lambda request: http.text_answer(_NOT_BUILT, "text/javascript; charset=utf-8")),
         }

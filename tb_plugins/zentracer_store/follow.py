@@ -9,11 +9,33 @@ from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
 
-EAGER_S = 1.0
+EAGER_S = 0.1
 """Seconds between looks while someone asked within `RECENT_S`."""
 
 RECENT_S = 10.0
 IDLE_S = 30.0
+
+
+class WalkPace:
+    """Spaces the walks over all directories by what they cost: each second for a few, seldom for very many.
+
+    Walks take half a percent of the time, or what one every 10 s takes where that is more, or 5 % at most. Where one
+    is likely to bring news it may come sooner.
+    """
+
+    def __init__(self) -> None:
+        self._due = self._allowed = 0.0
+
+    def due(self, news: Callable[[], bool]) -> bool:
+        """Whether to walk now. `news` says whether there may be some, and is asked where that could matter."""
+        now = time.monotonic()
+        return now >= self._due or (now >= self._allowed and news())
+
+    def took(self, seconds: float) -> None:
+        """Note that a walk has just ended, and how long it took."""
+        now = time.monotonic()
+        self._allowed = now + 10 * seconds
+        self._due = now + max(1.0, min(200 * seconds, max(10.0, 20 * seconds)))
 
 
 class Follower:

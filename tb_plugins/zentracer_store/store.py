@@ -6,21 +6,19 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from zentracer_store.catalogue import Catalogue, Followed, Oddity, count, run_info
 from zentracer_store.contents import FileContents
-from zentracer_store.discover import FoundFile, Place, discover
-from zentracer_store.follow import Follower
+from zentracer_store.discover import Found, FoundFile, Place, Walker
+from zentracer_store.follow import Follower, WalkPace
 from zentracer_store.progress import Rate, progress_of
 from zentracer_store.tail import READ_BYTES, Batch, Tail, Unreadable, unreadable
+from zentracer_store.tiers import Tiers
 from zentracer_store.trial import Scope, Trial
 
 MOST_ODDITIES = 100
 """Of one file."""
-
-_QUICK_WALK_S = 0.1
-_WALK_SHARE = 10  # a walk that is not quick may take one part in so many of the time
 
 logger = logging.getLogger(__name__)
 
@@ -42,9 +40,11 @@ class Store:
         self._generation = 0
         self._wanted: str | None = None
         self._rate = Rate()
-        self._walked = False
-        self._walk_at = 0.0
-        self._follower = Follower(self.look)
+        self._walker = Walker(self.places)
+        self._walked: Found | None = None
+        self._pace = WalkPace()
+        self._tiers = Tiers()
+        self._follower = Follower(self.glance)
 
     def ask(self, run: str | None = None) -> None:
         """Note that someone is looking, at `run`, which is then read before others."""
@@ -60,14 +60,25 @@ class Store:
         """Look once for new files and records, and read until all that is there is read. Says if there was anything."""
         with self._looking:
             changed = self._walk()
-            waiting, first = self._changed_files(), None
-            while waiting:
-                if first != self._wanted:
-                    first = self._wanted
-                    waiting.sort(key=lambda file: file.found.trial == first)
-                changed = self._read(waiting.pop()) or changed
-            self._rate.rest()
-            return changed
+            return self._read_all(list(self._files)) or changed
+
+    def glance(self) -> bool:
+        """Look where there is most likely news: `look` in small parts, for being called many times a second."""
+        with self._looking:
+            changed = self._pace.due(self._walker.stirs) and self._walk()
+            wanted = self._trials.get(self._wanted or "")
+            return self._read_all({*self._tiers.due(), *(wanted.files if wanted else ())}) or changed
+
+    def _read_all(self, paths: Iterable[str]) -> bool:
+        changed, first = False, None
+        waiting = self._changed_files(paths)
+        while waiting:
+            if first != self._wanted:
+                first = self._wanted
+                waiting.sort(key=lambda file: file.found.trial == first)
+            changed = self._read(waiting.pop()) or changed
+        self._rate.rest()
+        return changed
 
     def catalogue(self) -> Catalogue:
         """All runs, as far as they are read."""
@@ -84,7 +95,7 @@ class Store:
                 done=sum(file.tail.offset for file in files),
                 total=sum(file.size for file in files),
                 rate=self._rate.at(time.monotonic()),
-                walked=self._walked,
+                walked=self._walked is not None,
             )
             return Catalogue(
                 self._generation,
@@ -129,31 +140,26 @@ class Store:
             return {f.found.shown: f.contents for f in self._files.values() if f.found.trial == run}
 
     def _walk(self) -> bool:
-        now = time.monotonic()
-        if self._walked and now < self._walk_at:
+        began = time.monotonic()
+        found = self._walker.walk()
+        self._pace.took(time.monotonic() - began)
+        if found == self._walked:
             return False
-        found = discover(self.places)
-        took = time.monotonic() - now
-        self._walk_at = 0.0 if took < _QUICK_WALK_S else time.monotonic() + (_WALK_SHARE - 1) * took
         problems = tuple(Oddity(None, problem.path, None, problem.text, None) for problem in found.problems)
         files = {file.path: file for file in found.files}
         with self._lock:
-            changed = not self._walked or problems != self._problems
             for problem in problems:
                 if problem not in self._problems:
                     logger.warning("%s", problem.text)
             self._problems = problems
-            self._walked = True
+            self._walked = found
             for path in [path for path in self._files if path not in files]:
                 self._drop(path)
-                changed = True
             for path, file in files.items():
                 if path not in self._files:
                     self._add(file)
-                    changed = True
-            if changed:
-                self._rise()
-            return changed
+            self._rise()
+            return True
 
     def _rise(self) -> int:
         """Count a change and wake who waits for one. Needs the lock."""
@@ -166,10 +172,12 @@ class Store:
         self._files[file.path] = Followed(file, Tail(file.path), contents)
         trial = self._trials.setdefault(file.trial, Trial(file.trial))
         trial.files[file.path] = contents
+        self._tiers.changed(file.path)
         trial.changed(self._generation + 1)
 
     def _drop(self, path: str) -> None:
         file = self._files.pop(path)
+        self._tiers.gone(path)
         trial = self._trials[file.found.trial]
         del trial.files[path]
         if trial.files:
@@ -177,10 +185,11 @@ class Store:
         else:
             del self._trials[file.found.trial]
 
-    def _changed_files(self) -> list[Followed]:
-        """The files that are not as they were when last read, oldest first."""
+    def _changed_files(self, paths: Iterable[str]) -> list[Followed]:
+        """Those of these files that are not as they were when last read, oldest first."""
         changed = []
-        for file in self._files.values():
+        for path in paths:
+            file = self._files[path]
             try:
                 status = os.stat(file.found.path)
             except OSError as error:
@@ -188,7 +197,10 @@ class Store:
                 if not isinstance(error, FileNotFoundError) or os.path.islink(file.found.path):
                     self._fail(file, unreadable(error))
                 continue
-            file.size, file.changed = status.st_size, status.st_mtime
+            if (file.size, file.changed) != (status.st_size, status.st_mtime):
+                # The time on a file that is copied here may be long past while the file grows.
+                self._tiers.changed(path, 0.0 if file.changed else time.time() - status.st_mtime)
+                file.size, file.changed = status.st_size, status.st_mtime
             if file.tail.differs(status):
                 changed.append(file)
         return sorted(changed, key=lambda file: file.changed)

@@ -6,7 +6,8 @@ import pytest
 from tensorboard.backend.event_processing import data_ingester, io_wrapper
 
 from tests.logs import write_run, write_scalars
-from zentracer_store.discover import Place, discover, parse_places
+from zentracer_store import discover as discovering
+from zentracer_store.discover import Place, Walker, discover, parse_places
 
 
 def touch(path):
@@ -131,3 +132,124 @@ def test_a_name_that_is_no_unicode_is_shown_as_text(tmp_path):
     (file,) = found(tmp_path).files
     assert file.run == "\\xff"
     assert os.path.exists(file.path)
+
+
+def test_a_link_to_itself_hides_nothing(tmp_path):
+    touch(tmp_path / "a/events.out.tfevents.1")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    assert [file.run for file in found(tmp_path).files] == ["a"]
+
+
+@pytest.fixture
+def counted(monkeypatch, tmp_path):
+    """A walker, and a function that walks and says which runs there are and how many directories were listed anew."""
+    listed = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: listed.append(path) or scandir(path))
+    walker = Walker([Place(str(tmp_path))])
+
+    def walk():
+        listed.clear()
+        return [file.run for file in walker.walk().files], len(listed)
+
+    return walker, walk
+
+
+def age(*paths, seconds=3600):
+    for path in paths:
+        os.utime(path, (os.stat(path).st_mtime - seconds,) * 2)
+
+
+def test_a_second_walk_lists_only_what_changed(counted, tmp_path):
+    _, walk = counted
+    for name in "abc":
+        touch(tmp_path / name / "tfevents")
+    age(tmp_path, *(tmp_path / name for name in "abc"))
+    assert walk() == (["a", "b", "c"], 4)
+    assert walk() == (["a", "b", "c"], 0)
+    touch(tmp_path / "b/more/tfevents")
+    assert walk() == (["a", "b", "b/more", "c"], 2)
+
+
+def test_a_directory_that_has_just_changed_is_listed_until_its_time_would_tell(counted, tmp_path):
+    _, walk = counted
+    touch(tmp_path / "a/tfevents")
+    assert walk() == (["a"], 2)
+    assert walk() == (["a"], 2)
+    age(tmp_path, tmp_path / "a", seconds=10)
+    assert walk() == (["a"], 2)
+    assert walk() == (["a"], 0)
+
+
+def test_a_file_system_without_times_is_listed_each_minute(counted, tmp_path, monkeypatch):
+    _, walk = counted
+    touch(tmp_path / "a/tfevents")
+    age(tmp_path, tmp_path / "a")
+    monkeypatch.setattr(discovering, "_identity_of", lambda status: (0, 0, 0, 0))
+    walk()
+    touch(tmp_path / "b/tfevents")
+    age(tmp_path)
+    assert walk() == (["a"], 0)
+    monkeypatch.setattr(discovering, "_RELIST_S", -1)
+    assert walk() == (["a", "b"], 3)
+
+
+def test_a_run_that_appears_at_the_end_of_a_link_is_found(counted, tmp_path, tmp_path_factory):
+    _, walk = counted
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (tmp_path / "a").symlink_to(elsewhere / "run")
+    age(tmp_path)
+    assert walk() == ([], 1)
+    touch(elsewhere / "run/tfevents")
+    assert walk() == (["a"], 2)
+
+
+def test_a_directory_that_went_or_closed_is_missed_and_found_again(counted, tmp_path):
+    _, walk = counted
+    touch(tmp_path / "a/tfevents")
+    age(tmp_path, tmp_path / "a")
+    walk()
+    (tmp_path / "a").rename(tmp_path / "b")
+    assert walk()[0] == ["b"]
+    (tmp_path / "b/tfevents").unlink()
+    assert walk()[0] == []
+
+
+def test_what_did_not_change_is_the_same_object(tmp_path):
+    touch(tmp_path / "a/tfevents")
+    walker = Walker([Place(str(tmp_path))])
+    first = walker.walk()
+    touch(tmp_path / "b/tfevents")
+    second = walker.walk()
+    assert first.files[0] is second.files[0]
+    assert second == walker.walk()
+    assert first != second
+
+
+def test_places_that_overlap_keep_their_own_names(tmp_path):
+    touch(tmp_path / "a/tfevents")
+    walker = Walker([Place(str(tmp_path), "all"), Place(str(tmp_path / "a"), "one")])
+    for _ in range(2):
+        assert [file.run for file in walker.walk().files] == ["all/a", "one/."]
+
+
+def test_a_place_or_a_busy_directory_that_changes_stirs(tmp_path):
+    touch(tmp_path / "busy/tfevents")
+    touch(tmp_path / "quiet/tfevents")
+    age(tmp_path / "quiet")
+    walker = Walker([Place(str(tmp_path))])
+    walker.walk()
+    assert not walker.stirs()
+    touch(tmp_path / "busy/tfevents.2")
+    assert walker.stirs()
+    walker.walk()
+    touch(tmp_path / "new/tfevents")
+    assert walker.stirs()
+
+
+def test_a_place_that_comes_to_be_stirs(tmp_path):
+    walker = Walker([Place(str(tmp_path / "runs"))])
+    walker.walk()
+    assert not walker.stirs()
+    (tmp_path / "runs").mkdir()
+    assert walker.stirs()

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from zentracer_store import follow
-from zentracer_store.follow import Follower
+from zentracer_store.follow import Follower, WalkPace
 from zentracer_store.progress import Rate, progress_of
 
 
@@ -58,6 +58,26 @@ def test_a_look_that_fails_is_logged_and_tried_again(monkeypatch, caplog):
     assert looked.acquire(timeout=5)
     follower.close()
     assert caplog.messages[0] == "Looking at the log directory failed. It is tried again."
+
+
+@pytest.mark.parametrize(
+    ("took", "sooner", "next_walk"),
+    [(0.001, 0.01, 1.0), (0.02, 0.2, 4.0), (0.1, 1.0, 10.0), (1.0, 10.0, 20.0)],
+)
+def test_walks_are_spaced_by_what_they_cost(monkeypatch, took, sooner, next_walk):
+    now = 1000.0
+    monkeypatch.setattr(follow.time, "monotonic", lambda: now)
+    pace = WalkPace()
+    assert pace.due(lambda: False)
+    pace.took(took)
+    for wait, without_news, with_news in (
+        (0.99 * sooner, False, False),
+        (sooner, False, True),
+        (next_walk, True, True),
+    ):
+        now = 1000.0 + wait + 1e-9
+        assert pace.due(lambda: False) is without_news
+        assert pace.due(lambda: True) is with_news
 
 
 def test_the_rate_is_told_once_it_is_steady():

@@ -372,6 +372,64 @@ def test_asking_starts_a_thread_that_reads_and_closing_ends_it(tmp_path, store_o
     assert threading.active_count() == before
 
 
+def test_a_glance_finds_what_grows_what_comes_and_what_goes(tmp_path, store_of):
+    log = begin(tmp_path / "a").table(0, parameters(["w"]), table(1)).append()
+    store = store_of(tmp_path, look=False)
+    assert store.glance()
+    assert not store.glance()
+    log.table(1, parameters(["w"]), table(1)).append()
+    assert store.glance()
+    assert runs(store)["a"].last_step == 1
+    write_run(tmp_path / "b")
+    wait_until(lambda: store.glance() and set(runs(store)) == {"a", "b"})
+    (tmp_path / "a").rename(tmp_path.parent / "elsewhere")
+    wait_until(lambda: store.glance() and set(runs(store)) == {"b"})
+
+
+def test_of_many_files_that_rest_a_glance_looks_at_few_but_always_at_those_of_the_run_looked_at(
+    tmp_path, store_of, monkeypatch
+):
+    paths = [write_run(tmp_path / name) for name in "abcdefgh"]
+    for path in paths:
+        os.utime(path, (LONG_AGO, LONG_AGO))
+    store = store_of(tmp_path)
+    seen = []
+    changed_files = Store._changed_files
+    monkeypatch.setattr(Store, "_changed_files", lambda self, some: changed_files(self, seen.extend(some) or seen))
+    store._wanted = "c"
+    store.glance()
+    assert str(paths[2]) in seen
+    assert len(set(seen)) < len(paths)
+
+
+def test_a_run_at_rest_that_grows_again_is_seen_within_its_turn(tmp_path, store_of):
+    log = begin(tmp_path / "a").table(0, parameters(["w"]), table(1)).append()
+    os.utime(log.path, (LONG_AGO, LONG_AGO))
+    store = store_of(tmp_path)
+    log.table(1, parameters(["w"]), table(1)).append()
+    wait_until(store.glance)
+    assert runs(store)["a"].last_step == 1
+
+
+def test_waiting_ends_with_the_next_change_or_its_time(tmp_path, store_of):
+    store = store_of(tmp_path)
+    before = store.generation
+    assert store.wait(before, 0.01) == before
+    assert store.wait(before - 1, 60) == before
+    changing = threading.Timer(0.05, lambda: write_run(tmp_path / "a") and store.look())
+    changing.start()
+    assert store.wait(before, 60) > before
+    changing.join()
+
+
+def wait_until(condition):
+    """Until it holds: nothing signals the turn of a file."""
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 def test_a_store_that_nobody_asks_reads_nothing(tmp_path, store_of):
     write_run(tmp_path / "a")
     store = store_of(tmp_path, look=False)

@@ -112,8 +112,8 @@ def count(files: Sequence[Followed]) -> Counts:
     """What all files hold together."""
     sorts: dict[str, str] = {}
     for file in files:
-        sorts |= file.contents.sorts
-    foreign = [sort for tag, sort in sorts.items() if not tag.startswith("zentracer/")]
+        sorts |= {info.tag: info.sort for info in file.contents.tags if not info.tag.startswith("zentracer/")}
+    foreign = list(sorts.values())
     return Counts(
         runs=len({file.found.trial for file in files}),
         files=len(files),
@@ -121,7 +121,7 @@ def count(files: Sequence[Followed]) -> Counts:
         unreadable=sum(file.error is not None for file in files),
         scalar_tags=foreign.count("scalar"),
         histogram_tags=foreign.count("histogram"),
-        other_tags=foreign.count("other"),
+        other_tags=sum(sort not in ("scalar", "histogram") for sort in foreign),
     )
 
 

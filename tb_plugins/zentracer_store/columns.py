@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,28 +15,55 @@ _FLUSH_BYTES = 256 << 10
 """Tables wait until they are this many bytes, then are turned into columns together, inside the processor's cache."""
 
 
-class Scalars:
-    """One tag's points, in the order in which they stand in the file."""
+class Frame:
+    """A table whose columns grow together, one entry a row. Rows that were appended are seen after `flush`."""
 
-    def __init__(self) -> None:
-        self.steps: list[int] = []
-        self.walls: list[float] = []
-        self.values: list[float] = []
+    def __init__(self, dtypes: Mapping[str, str]) -> None:
+        self._columns = {name: Growing(dtype) for name, dtype in dtypes.items()}
+        self._dtypes = dict(dtypes)
+        self._waiting: list[tuple[float, ...]] = []
+        self._count = 0
 
-    def append(self, step: int, wall: float, value: float) -> None:
-        """Add a point."""
-        self.steps.append(step)
-        self.walls.append(wall)
-        self.values.append(value)
+    def __len__(self) -> int:
+        return self._count
 
-    def arrays(self) -> tuple[Array, Array, Array]:
-        """Steps (int64), wall times and values (float64)."""
-        count = len(self.values)  # appended last, so the other two are at least as long
-        return (
-            np.array(self.steps[:count], np.int64),
-            np.array(self.walls[:count], np.float64),
-            np.array(self.values[:count], np.float64),
-        )
+    @property
+    def expected(self) -> int:
+        """Rows, those that wait for `flush` among them."""
+        return self._count + len(self._waiting)
+
+    def append(self, *row: float) -> None:
+        """Add one row, its entries in the order of the columns."""
+        self._waiting.append(row)
+
+    def flush(self) -> None:
+        """Let the rows that wait be seen."""
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            self._extend(*zip(*waiting, strict=True))
+
+    def extend(self, *columns: Array) -> None:
+        """Add rows, given as whole columns in their order."""
+        self.flush()
+        self._extend(*columns)
+
+    def column(self, name: str, first: int = 0, last: int | None = None) -> Array:
+        """The entries of a column from `first` to `last`, by default all."""
+        return self._columns[name].part(first, self._count if last is None else last)
+
+    def growing(self) -> Iterator[tuple[str, Growing]]:
+        """Every column by its name."""
+        yield from self._columns.items()
+
+    def restore(self, columns: Mapping[str, Growing]) -> None:
+        """Take over columns that were saved, instead of empty ones."""
+        self._columns = {name: columns[name] for name in self._dtypes}
+        self._count = min(len(column) for column in columns.values())
+
+    def _extend(self, *columns: Any) -> None:
+        for (name, dtype), values in zip(self._dtypes.items(), columns, strict=True):
+            self._columns[name].extend(np.asarray(values, dtype))
+        self._count += len(columns[0])  # last: who asks for the length finds the rest in place
 
 
 class Segment:
@@ -112,6 +140,32 @@ class Segment:
     def bad(self, first: int, last: int) -> Array | None:
         """Bits of `marks.Bad` for the entries `first` to `last`; None where no entry has any so far."""
         return self._bad.part(first, last) if self.has_bad else None
+
+    def growing(self) -> Iterator[tuple[str, Growing]]:
+        """Every column: those of the table as `.name`, our own as `/name`."""
+        yield from (("/steps", self._steps), ("/walls", self._walls), ("/bad", self._bad))
+        for name, column in self._columns.items():
+            yield f".{name}", column
+
+    def head(self) -> dict[str, Any]:
+        """What `restore` needs beside the columns and the description."""
+        return {
+            "session": self.session,
+            "count": self.count,
+            "has_nan": self.has_nan,
+            "has_bad": self.has_bad,
+            "last_step": self.last_step,
+        }
+
+    @classmethod
+    def restore(cls, spec: TableSpec, head: Mapping[str, Any], column: Callable[[str], Growing]) -> Segment:
+        """The segment whose `head` and columns were saved."""
+        segment = cls(spec, head["session"])
+        segment._steps, segment._walls, segment._bad = column("/steps"), column("/walls"), column("/bad")
+        segment._columns = {name: column(f".{name}") for name in segment._columns}
+        segment.count, segment.last_step = head["count"], head["last_step"]
+        segment.has_nan, segment.has_bad = head["has_nan"], head["has_bad"]
+        return segment
 
     @property
     def first_step(self) -> int:

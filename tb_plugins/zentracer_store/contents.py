@@ -1,37 +1,35 @@
-"""Holds what has been read from one file: sessions, tables, scalars, and what was odd about it."""
+"""Holds what has been read from one file: every point and record in columns, sessions, and what was odd about it."""
 
 from __future__ import annotations
 
 import math
+import os
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import astuple, dataclass
 from typing import Any
 
-from zentracer_schema import (
-    FormatError,
-    NewerFormatError,
-    TableSpec,
-    TableTag,
-    decode_message,
-    decode_table,
-    parse_tag,
-)
+import numpy as np
+
+from zentracer_schema import KINDS, FormatError, NewerFormatError, TableSpec, TableTag, decode_message, parse_tag
 from zentracer_schema.messages import SESSION_START, SESSION_STOP
-from zentracer_store.columns import Scalars, Segment
-from zentracer_store.decode import Sort, parse_event, scalar_of, sort_of
+from zentracer_store.columns import Frame, Segment
+from zentracer_store.decode import parse_event, scalar_of, sort_of
+from zentracer_store.growing import Array, Growing
+from zentracer_store.records import Records
 from zentracer_store.sessions import Sessions
+from zentracer_store.tables import IN_COLUMNS, At, Tables
+from zentracer_store.tags import TagInfo, Tags
 
-TABLES_READ = frozenset({"parameters", "activations", "clock", "pulse"})
-"""Kinds of tables whose values are kept in memory. Of the others nothing is."""
-
-TIME_KEYED = frozenset({"pulse"})
 MOST_TAGS = 100_000
 
 _PROCESS = re.compile(r"(?:events\.out\.tfevents|zentracer)\.\d+\.(.+\.\d+)\.\d+(?:\.ztrec)?")
+_POINTS = {"tag": "u4", "step": "i8", "wall": "f8", "value": "f8"}
+_RECORDS = {"tag": "u4", "step": "i8", "wall": "f8", "offset": "i8", "length": "i8", "place": "u4"}
+_GRAPHS = {"graph_def": "<graph_def>", "meta_graph_def": "<meta_graph_def>", "tagged_run_metadata": "<run_metadata>"}
 
-Taker = Callable[[int, float, Any], None]
-"""Takes a value of its tag: (step, wall time, the summary value)."""
+Taker = Callable[[At, Any], None]
+"""Takes a summary value of its tag."""
 
 
 @dataclass(frozen=True)
@@ -44,30 +42,53 @@ class Oddity:
 
 
 class FileContents:
-    """What one file holds so far. Grows by `feed`; a file that is replaced gets a new one.
+    """What one file holds so far, all of it in file order. Grows by `feed`; a file that is replaced gets a new one.
 
-    `process` names the process that wrote it, as the file's name tells; `last_step` is the largest step.
+    `points` are the scalars of any writer. `records` index what is kept in no column: a value is read again by
+    `fetch.read_value`. `segments` are our tables. `process` names the process that wrote the file, as its name tells;
+    `last_step` is the largest step. `marks` say where sessions begin: (points before, records before, session).
     """
 
-    def __init__(self, name: str) -> None:
-        match = _PROCESS.fullmatch(name)
+    def __init__(self, path: str) -> None:
+        match = _PROCESS.fullmatch(os.path.basename(path))
+        self.path = path
         self.process = match[1] if match else None
         self.sessions = Sessions()
-        self.segments: list[Segment] = []
-        self.scalars: dict[str, Scalars] = {}
-        self.sorts: dict[str, Sort] = {}
-        self.specs: dict[str, TableSpec] = {}
+        self.marks: list[tuple[int, int, int]] = []
+        self.points = Frame(_POINTS)
+        self.records = Frame(_RECORDS)
         self.oddities: list[Oddity] = []
         self.last_step: int | None = None
         self.last_wall: float | None = None
+        self._tags = Tags()
+        self._tables = Tables(path, self.sessions, self._tell, self._note_step)
         self._takers: dict[str, Taker] = {}
-        self._open: dict[str, Segment] = {}
-        self._undescribed: dict[str, list[tuple[int, float, int, Any]]] = {}
+        self._skipped: set[str] = set()
         self._told: set[tuple[str, str]] = set()
         self._offset = 0
 
-    def feed(self, records: Iterable[tuple[int, bytes]]) -> None:
-        """Take in whole records: (offset in the file, payload)."""
+    @property
+    def tags(self) -> list[TagInfo]:
+        """Every tag; `tag` in `points` and `records` is the place in this list."""
+        return self._tags.all
+
+    @property
+    def specs(self) -> dict[str, TableSpec]:
+        """Descriptions of our tables, by tag."""
+        return self._tables.specs
+
+    @property
+    def segments(self) -> list[Segment]:
+        """Our tables, one segment for each description and session."""
+        return self._tables.segments
+
+    @property
+    def undescribed(self) -> frozenset[str]:
+        """Tags of our tables whose description is not in this file so far."""
+        return self._tables.undescribed
+
+    def feed(self, records: Records) -> None:
+        """Take in whole records, those that follow in the file."""
         for self._offset, payload in records:
             try:
                 event = parse_event(payload)
@@ -75,33 +96,96 @@ class FileContents:
                 self._tell("", "event", str(error))
                 continue
             wall = self._wall_of(event)
-            if event.HasField("session_log"):
-                self._mark(event.session_log.status, wall, event.step)
-            for value in event.summary.value:
-                taker = self._takers.get(value.tag) or self._new_taker(value)
-                try:
-                    taker(event.step, wall, value)
-                except FormatError as error:
-                    kind = type(error).__name__
-                    self._tell(value.tag, kind, f"{error} Such records of {value.tag} are skipped.")
+            self._take(event, wall, len(payload))
             self.last_wall = wall
         self._flush()
 
-    def describe(self, specs: dict[str, TableSpec]) -> None:
-        """Take in tables that came before their description, which another file of the run has."""
-        for tag in self._undescribed.keys() & specs.keys():
-            self._take_spec(tag, specs[tag])
-        self._flush()
-
-    @property
-    def undescribed(self) -> frozenset[str]:
-        """Tags whose tables wait for their description."""
-        return frozenset(self._undescribed)
+    def describe(self, specs: Mapping[str, TableSpec]) -> None:
+        """Take in descriptions of tables, which another file of the run has."""
+        self._tables.describe(specs)
+        self._note_sessions()
 
     def tell_undescribed(self) -> None:
         """Note as odd that tables wait for their description, once a tag."""
-        for tag in self._undescribed:
+        for tag in sorted(self.undescribed):
             self._tell(tag, "undescribed", f"{tag} has no description so far: it shows once a file of the run has one.")
+
+    def points_of(self, tag: str) -> tuple[Array, Array, Array]:
+        """Steps (int64), wall times and values (float64) of a scalar tag, in file order."""
+        number = self._tags.number(tag, "scalar")
+        count = 0 if number is None else len(self.points)
+        rows = np.flatnonzero(self.points.column("tag", 0, count) == number)
+        steps, walls, values = (self.points.column(name, 0, count)[rows] for name in ("step", "wall", "value"))
+        return steps, walls, values
+
+    def session_of_points(self) -> Array:
+        """The session that each point belongs to, by its number."""
+        return _spread([(points, session) for points, _, session in self.marks], len(self.points))
+
+    def session_of_records(self) -> Array:
+        """The session that each record belongs to, by its number."""
+        return _spread([(records, session) for _, records, session in self.marks], len(self.records))
+
+    def columns(self) -> Iterator[tuple[str, Growing]]:
+        """Everything that grows by the row, each column under a name that stays."""
+        for prefix, frame in (("points", self.points), ("records", self.records)):
+            for name, column in frame.growing():
+                yield f"{prefix}.{name}", column
+        yield from self._tables.growing()
+
+    def head(self) -> dict[str, Any]:
+        """The rest, as JSON can hold it."""
+        return {
+            "path": self.path,
+            "sessions": self.sessions.head(),
+            "marks": self.marks,
+            "tags": self._tags.head(),
+            "tables": self._tables.head(self._contents()),
+            "oddities": [astuple(oddity) for oddity in self.oddities],
+            "told": sorted(self._told),
+            "skipped": sorted(self._skipped),
+            "last_step": self.last_step,
+            "last_wall": self.last_wall,
+        }
+
+    @classmethod
+    def restore(cls, head: Mapping[str, Any], column: Callable[[str], Growing]) -> FileContents:
+        """The contents whose `head` and `columns` were saved; it goes on growing."""
+        contents = cls(head["path"])
+        contents.sessions.restore(head["sessions"])
+        contents.marks = [(points, records, session) for points, records, session in head["marks"]]
+        contents._tags = Tags.restore(head["tags"])
+        for prefix, frame in (("points", contents.points), ("records", contents.records)):
+            frame.restore({name: column(f"{prefix}.{name}") for name, _ in frame.growing()})
+        contents._tables.restore(head["tables"], contents._contents(), column)
+        contents.oddities = [Oddity(*oddity) for oddity in head["oddities"]]
+        contents._told = {(tag, about) for tag, about in head["told"]}
+        contents._skipped = set(head["skipped"])
+        contents.last_step, contents.last_wall = head["last_step"], head["last_wall"]
+        return contents
+
+    def _contents(self) -> dict[str, bytes]:
+        return {info.tag: info.content for info in self.tags if info.ours}
+
+    def _take(self, event: Any, wall: float, length: int) -> None:
+        what = event.WhichOneof("what")
+        if what == "summary":
+            for place, value in enumerate(event.summary.value):
+                taker = self._takers.get(value.tag) or self._new_taker(value)
+                try:
+                    taker(At(event.step, wall, self._offset, length, place), value)
+                except NewerFormatError as error:
+                    self._skip(value.tag, error)
+                except FormatError as error:
+                    kind = type(error).__name__
+                    self._tell(value.tag, kind, f"{error} Such records of {value.tag} are skipped.")
+        elif what == "session_log":
+            self._mark(event.session_log.status, wall, event.step)
+        elif what in _GRAPHS:
+            tag = _GRAPHS[what]
+            number = self._tags.number(tag, "graph")
+            number = self._tags.add(TagInfo(tag, "graph")) if number is None else number
+            self.records.append(number, event.step, wall, self._offset, length, 0)
 
     def _wall_of(self, event: Any) -> float:
         wall: float = event.wall_time
@@ -113,109 +197,109 @@ class FileContents:
     def _mark(self, status: int, wall: float, step: int) -> None:
         if status == SESSION_START:
             self.sessions.start(wall, step)
+            self._note_sessions()
         elif status == SESSION_STOP:
             self.sessions.stop()
 
+    def _note_sessions(self) -> None:
+        """Note where in the columns the sessions begin that are new."""
+        known = self.marks[-1][2] if self.marks else 0
+        for session in range(known + 1, len(self.sessions.all)):
+            self.marks.append((self.points.expected, self.records.expected, session))
+
     def _new_taker(self, value: Any) -> Taker:
-        """How to take the values of a tag seen for the first time."""
+        """How to take the values of a tag seen for the first time, or for the first time since it was restored."""
         tag: str = value.tag
-        if len(self._takers) >= MOST_TAGS:
-            self._tell("", "tags", f"The file has over {MOST_TAGS:,} tags; the further ones are not read.")
-            return _pass_over
-        plugin = value.metadata.plugin_data.plugin_name
-        ours = parse_tag(tag)
-        taker: Taker = _pass_over
-        if ours is not None:
-            taker = self._taker_of_ours(tag, ours)
-        elif tag.startswith("zentracer/") and plugin.startswith("zentracer_"):
-            text = f"{tag} is of a kind ({plugin}) that this version does not know: upgrade zentracer to see it."
-            self._tell(tag, "kind", text)
-        else:
-            self.sorts[tag] = sort_of(value, plugin)
-            if self.sorts[tag] == "scalar":
-                taker = self._taker_of_scalars(tag)
-        self._takers[tag] = taker
-        return taker
+        ours, number = parse_tag(tag), self._tags.first(tag)
+        if number is None:
+            if len(self._tags) >= MOST_TAGS:
+                self._tell("", "tags", f"The file has over {MOST_TAGS:,} tags; the further ones are not read.")
+                return _pass_over
+            number = self._tags.add(_info_of(value, ours))
+            if ours is None and tag.startswith("zentracer/") and self.tags[number].plugin.startswith("zentracer_"):
+                text = f"{tag} is of a kind ({self.tags[number].plugin}) that this version does not know"
+                self._tell(tag, "kind", f"{text}: upgrade zentracer to see it.")
+        taker = self._taker_of_ours(tag, ours, number) if ours is not None else self._taker_of_others(number)
+        self._takers[tag] = _pass_over if tag in self._skipped else taker
+        return self._takers[tag]
 
-    def _taker_of_scalars(self, tag: str) -> Taker:
-        points = self.scalars[tag] = Scalars()
+    def _taker_of_others(self, number: int) -> Taker:
+        info = self.tags[number]
 
-        def take(step: int, wall: float, value: Any) -> None:
-            number = scalar_of(value)
-            if number is None:
-                raise FormatError("A scalar tag has a value that is no single number.")
-            points.append(step, wall, number)
-            self._note_step(step)
+        def take_scalar(at: At, value: Any) -> None:
+            found = scalar_of(value)
+            if found is not None:
+                self.points.append(number, at.step, at.wall, found)
+                self._note_step(at.step)
+            elif value.WhichOneof("value") is not None:
+                self._take_as(sort_of(value, ""), info, at, value)
 
-        return take
-
-    def _taker_of_ours(self, tag: str, ours: TableTag) -> Taker:
-        if ours.kind == "session":
-            return lambda step, wall, value: self._take_session(tag, ours.scope, wall, value)
-        if ours.kind not in TABLES_READ:
-            return _pass_over
-
-        def take(step: int, wall: float, value: Any) -> None:
-            content = value.metadata.plugin_data.content
-            if content and tag not in self.specs:
-                try:
-                    self._take_spec(tag, _spec_of(content, ours))
-                except NewerFormatError as error:
-                    self._skip(tag, error)
-                    return
-            session = self.sessions.current(ours.scope)
-            if tag in self.specs:
-                self._add_table(tag, step, wall, session, value.tensor)
+        def take(at: At, value: Any) -> None:
+            sort = sort_of(value, info.plugin)
+            if sort == info.sort:
+                self._index(number, at)
             else:
-                self._undescribed.setdefault(tag, []).append((step, wall, session, value.tensor))
+                self._take_as(sort, info, at, value)
 
-        return take
+        return take_scalar if info.sort == "scalar" else take
 
-    def _take_spec(self, tag: str, spec: TableSpec) -> None:
-        self.specs[tag] = spec
-        for step, wall, session, tensor in self._undescribed.pop(tag, ()):
-            self._add_table(tag, step, wall, session, tensor)
+    def _take_as(self, sort: Any, info: TagInfo, at: At, value: Any) -> None:
+        """Take a value of another sort than the first ones of its tag: no other reader drops it, nor do we."""
+        number = self._tags.number(info.tag, sort)
+        if number is None:
+            number = self._tags.add(TagInfo(info.tag, sort, info.plugin, info.display_name, info.description))
+            text = f"{info.tag} holds values of two sorts: what is {sort} and not {info.sort} is listed as"
+            self._tell(info.tag, f"sort {sort}", f"{text} {self.tags[number].tag}.")
+        found = scalar_of(value) if sort == "scalar" else None
+        if found is None:
+            self._index(number, at)
+        else:
+            self.points.append(number, at.step, at.wall, found)
+            self._note_step(at.step)
 
-    def _add_table(self, tag: str, step: int, wall: float, session: int, tensor: Any) -> None:
-        spec = self.specs[tag]
-        table = decode_table(spec, tensor)
-        segment = self._open.get(tag)
-        if segment is not None and segment.session == session and step <= (last := segment.last_step):
-            if step == last:
-                self._tell(tag, "repeat", f"{tag} repeats step {step}; the first record of it counts.")
-                return
-            self._tell(tag, "back", f"The steps of {tag} go back from {last} to {step} without a new session.")
-            session = self.sessions.go_back(spec.scope, wall, step)
-        if segment is None or segment.session != session:
-            if segment is not None:
-                segment.flush()
-            segment = self._open[tag] = Segment(spec, session)
-            self.segments.append(segment)
-        segment.append(step, wall, table)
-        if spec.kind not in TIME_KEYED:
-            self._note_step(step)
+    def _taker_of_ours(self, tag: str, ours: TableTag, number: int) -> Taker:
+        if KINDS[ours.kind].payload == "message":
 
-    def _take_session(self, tag: str, scope: str, wall: float, value: Any) -> None:
-        try:
-            record = decode_message(value.tensor)
-        except NewerFormatError as error:
-            self._skip(tag, error)
-            return
+            def take_message(at: At, value: Any) -> None:
+                if ours.kind == "session":
+                    self._take_session(ours.scope, at.wall, value)
+                self._index(number, at, count=False)
+
+            return take_message
+
+        def take_table(at: At, value: Any) -> None:
+            self._tables.take(tag, ours, at, value)
+            self._note_sessions()
+            if ours.kind not in IN_COLUMNS:
+                self._index(number, at, count=False)
+
+        return take_table
+
+    def _take_session(self, scope: str, wall: float, value: Any) -> None:
+        record = decode_message(value.tensor)
         key = record.get("id")
         if not isinstance(key, str):
             raise FormatError("A session record has no id.")
         self.sessions.describe(key, wall, record, scope)
+        self._note_sessions()
+
+    def _index(self, number: int, at: At, *, count: bool = True) -> None:
+        self.records.append(number, *at)
+        if count:
+            self._note_step(at.step)
 
     def _note_step(self, step: int) -> None:
         self.last_step = step if self.last_step is None else max(step, self.last_step)
 
     def _skip(self, tag: str, error: NewerFormatError) -> None:
+        self._skipped.add(tag)
         self._takers[tag] = _pass_over
         self._tell(tag, "newer", f"{tag} is skipped. {error}")
 
     def _flush(self) -> None:
-        for segment in self._open.values():
-            segment.flush()
+        self.points.flush()
+        self.records.flush()
+        self._tables.flush()
 
     def _tell(self, tag: str, about: str, text: str) -> None:
         """Note something odd, the first time that it is about this of a tag."""
@@ -224,12 +308,20 @@ class FileContents:
             self.oddities.append(Oddity(text, self._offset, self.last_wall))
 
 
-def _spec_of(content: bytes, ours: TableTag) -> TableSpec:
-    spec = TableSpec.from_json(content)
-    if (spec.scope, spec.kind) != (ours.scope, ours.kind):
-        raise FormatError(f"The description says scope {spec.scope!r} and kind {spec.kind!r}.")
-    return spec
+def _info_of(value: Any, ours: TableTag | None) -> TagInfo:
+    metadata = value.metadata
+    plugin = metadata.plugin_data.plugin_name
+    sort = sort_of(value, plugin) if ours is None else KINDS[ours.kind].payload
+    content = metadata.plugin_data.content
+    return TagInfo(value.tag, sort, plugin, metadata.display_name, metadata.summary_description, content)
 
 
-def _pass_over(step: int, wall: float, value: Any) -> None:
-    """Taker of tags whose values are not kept."""
+def _spread(starts: list[tuple[int, int]], count: int) -> Array:
+    """Session numbers of `count` rows, from the rows at which sessions other than the first begin."""
+    numbers = np.array([0, *(session for _, session in starts)], np.uint32)
+    ends = np.array([*(row for row, _ in starts), count]).clip(max=count)
+    return np.repeat(numbers, np.diff(ends, prepend=0))
+
+
+def _pass_over(at: At, value: Any) -> None:
+    """Taker of tags whose values are not read."""

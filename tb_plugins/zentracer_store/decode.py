@@ -7,8 +7,26 @@ from typing import Any, Literal
 from google.protobuf.message import DecodeError
 
 from zentracer_schema import Event, FormatError, decode_numeric
+from zentracer_schema.messages import DATA_CLASS_SCALAR
 
-Sort = Literal["scalar", "histogram", "other"]
+Sort = Literal[
+    "scalar", "histogram", "text", "image", "audio", "hparams", "graph", "tensor", "table", "message", "other"
+]
+
+_BY_PLUGIN: dict[str, Sort] = {
+    "histograms": "histogram",
+    "text": "text",
+    "images": "image",
+    "audio": "audio",
+    "hparams": "hparams",
+    "graphs": "graph",
+    "graph_run_metadata": "graph",
+    "graph_run_metadata_graph": "graph",
+    "graph_keras_model": "graph",
+}
+"""What a plugin's tensors are, by the name under which TensorBoard's own plugins file theirs."""
+
+_BY_FIELD: dict[str, Sort] = {"simple_value": "scalar", "histo": "histogram", "image": "image", "audio": "audio"}
 
 
 def parse_event(payload: bytes) -> Any:
@@ -25,16 +43,16 @@ def parse_event(payload: bytes) -> Any:
 
 def sort_of(value: Any, plugin: str) -> Sort:
     """What a summary value is. `plugin` is the plugin name that the tag's first value in the file gave."""
-    match value.WhichOneof("value"):
-        case "simple_value":
-            return "scalar"
-        case "histo":
-            return "histogram"
-        case "tensor":
-            if plugin == "histograms":
-                return "histogram"
-            if plugin in ("", "scalars") and scalar_of(value) is not None:
-                return "scalar"
+    kind = value.WhichOneof("value")
+    if kind in _BY_FIELD:
+        return _BY_FIELD[kind]
+    if plugin in _BY_PLUGIN:
+        return _BY_PLUGIN[plugin]
+    scalar = plugin == "scalars" or value.metadata.data_class == DATA_CLASS_SCALAR
+    if kind == "tensor":
+        return "scalar" if (scalar or not plugin) and scalar_of(value) is not None else "tensor"
+    if kind is None and plugin:  # only says what will come
+        return "scalar" if scalar else "tensor"
     return "other"
 
 
@@ -42,7 +60,7 @@ def scalar_of(value: Any) -> float | None:
     """The number of a scalar in any of its spellings; None where the value holds no single number."""
     if value.HasField("simple_value"):
         return float(value.simple_value)
-    if len(value.tensor.tensor_shape.dim):
+    if not value.HasField("tensor") or len(value.tensor.tensor_shape.dim):
         return None
     try:
         return float(decode_numeric(value.tensor).item())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -37,6 +38,18 @@ class Sessions:
     def __init__(self) -> None:
         self.all = [Session()]
         self._of: dict[str, int] = {}
+
+    def head(self) -> dict[str, Any]:
+        """All of it as JSON can hold it."""
+        return {
+            "all": [{**asdict(session), "used": sorted(session.used)} for session in self.all],
+            "of": self._of,
+        }
+
+    def restore(self, head: Mapping[str, Any]) -> None:
+        """Take over the sessions that `head` told."""
+        self.all = [Session(**{**told, "used": set(told["used"])}) for told in head["all"]]
+        self._of = dict(head["of"])
 
     def current(self, scope: str) -> int:
         """The session that a record of `scope` belongs to now."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from zentracer_schema import FOOTER_BYTES, HEADER_BYTES, footer_ok, parse_length
+from zentracer_store.records import Records
 
 LARGEST_RECORD = 1 << 30
 READ_BYTES = 2 << 20
@@ -28,7 +31,7 @@ class Damage:
 class Batch:
     """What one look at a file brought. With `restarted`, everything read from the file before is void."""
 
-    records: list[tuple[int, bytes]] = field(default_factory=list)
+    records: Records = field(default_factory=Records)
     damage: list[Damage] = field(default_factory=list)
     restarted: bool = False
     more: bool = False
@@ -55,6 +58,26 @@ class Tail:
         self._head = b""
         self._junction = b""
         self._told = -1
+
+    def state(self) -> dict[str, Any]:
+        """Where it stands and what the file looked like there, as JSON can hold it."""
+        return {
+            "offset": self.offset,
+            "size": self.size,
+            "told": self._told,
+            "seen": self._seen,
+            "head": self._head.hex(),
+            "junction": self._junction.hex(),
+        }
+
+    @classmethod
+    def resume(cls, path: str, state: Mapping[str, Any]) -> Tail:
+        """A tail that goes on where `state` was taken, and finds out if the file is another one since."""
+        tail = cls(path)
+        tail.offset, tail.size, tail._told = state["offset"], state["size"], state["told"]
+        tail._seen = None if state["seen"] is None else tuple(state["seen"])
+        tail._head, tail._junction = bytes.fromhex(state["head"]), bytes.fromhex(state["junction"])
+        return tail
 
     def differs(self, status: os.stat_result) -> bool:
         """Whether the file is not as it was when it was last read to its end."""
@@ -116,6 +139,7 @@ class Tail:
 
     def _take(self, descriptor: int, most: int, batch: Batch) -> None:
         data = os.pread(descriptor, min(most, self.size - self.offset), self.offset)
+        found: list[tuple[int, bytes]] = []
         at = 0  # position in `data`; self.offset is that of `data` in the file
         while at + HEADER_BYTES <= len(data):
             length = parse_length(data[at : at + HEADER_BYTES])
@@ -128,9 +152,9 @@ class Tail:
                 break  # not all of it is written yet
             if length > LARGEST_RECORD:
                 self._tell(batch, where, f"The record has {length:,} bytes, over the limit of 1 GiB, and is skipped.")
-                self.offset += end
+                at = end
                 batch.more = True
-                return
+                break
             if end > len(data):
                 if at:
                     batch.more = True
@@ -140,7 +164,7 @@ class Tail:
                     break  # shrank meanwhile; the next look finds out
             payload = data[at + HEADER_BYTES : end - FOOTER_BYTES]
             if footer_ok(payload, data[end - FOOTER_BYTES : end]):
-                batch.records.append((where, payload))
+                found.append((where, payload))
             elif self.offset + end == self.size:
                 break  # the last record: its bytes may still be on their way
             else:
@@ -149,6 +173,7 @@ class Tail:
         else:
             batch.more = at > 0 and self.offset + len(data) < self.size
         self.offset += at
+        batch.records = Records.of(found)
 
     def _tell(self, batch: Batch, where: int, text: str) -> None:
         if where > self._told:

@@ -1,5 +1,7 @@
 """What one file holds: sessions, tables, scalars of any writer, and what was odd."""
 
+import json
+
 import numpy as np
 import pytest
 from tensorboard.compat.proto.event_pb2 import Event
@@ -12,13 +14,24 @@ from tensorboard.util import tensor_util
 import zentracer_schema as schema
 from tests.logs import EVENTS, Log, parameters, table
 from zentracer_store.contents import FileContents
+from zentracer_store.growing import Growing
+from zentracer_store.records import Records
+from zentracer_store.tail import Tail
 
 SPEC = parameters(["w"])
 
 
 def read(*payloads, name=EVENTS):
     contents = FileContents(name)
-    contents.feed((number, payload) for number, payload in enumerate(payloads))
+    contents.feed(Records.of(enumerate(payloads)))
+    return contents
+
+
+def read_file(path, *payloads):
+    """The contents of a real file, where what came too early is read again."""
+    path.write_bytes(b"".join(schema.frame(payload) for payload in payloads))
+    contents = FileContents(str(path))
+    contents.feed(Tail(str(path)).read().records)
     return contents
 
 
@@ -46,7 +59,7 @@ def told(contents):
 def test_a_scalar_in_any_spelling_is_a_point(value):
     value.tag = "loss"
     contents = read(event(7, Summary(value=[value]), wall=3.0))
-    steps, walls, values = contents.scalars["loss"].arrays()
+    steps, walls, values = contents.points_of("loss")
     assert (steps.tolist(), walls.tolist(), values.tolist()) == ([7], [3.0], [0.5])
     assert contents.last_step == 7
 
@@ -54,10 +67,10 @@ def test_a_scalar_in_any_spelling_is_a_point(value):
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64])
 def test_whole_numbers_are_scalars_too(dtype):
     value = Summary.Value(tag="n", tensor=tensor_util.make_tensor_proto(dtype(3)))
-    assert read(event(0, Summary(value=[value]))).scalars["n"].arrays()[2].tolist() == [3.0]
+    assert read(event(0, Summary(value=[value]))).points_of("n")[2].tolist() == [3.0]
 
 
-def test_other_values_are_sorted_and_not_kept():
+def test_other_values_are_sorted_and_indexed():
     histogram = Summary.Value(tag="h1")
     histogram.histo.num = 1
     image = Summary.Value(tag="img")
@@ -68,21 +81,31 @@ def test_other_values_are_sorted_and_not_kept():
         event(0, text_pb("t", "hello")),
         event(0, Summary(value=[Summary.Value(tag="v", tensor=tensor_util.make_tensor_proto([1.0, 2.0]))])),
     )
-    assert contents.sorts == {
+    assert {info.tag: info.sort for info in contents.tags} == {
         "h1": "histogram",
-        "img": "other",
+        "img": "image",
         "h2": "histogram",
-        "t": "other",
-        "v": "other",
+        "t": "text",
+        "v": "tensor",
     }
-    assert not contents.scalars
+    assert not len(contents.points)
+    assert contents.records.column("tag").tolist() == [0, 1, 2, 3, 4]
+    assert contents.records.column("offset").tolist() == [0, 0, 1, 2, 3]
+    assert contents.records.column("place").tolist() == [0, 1, 0, 0, 0]
 
 
-def test_a_scalar_tag_whose_value_is_no_number_is_told_once():
+def test_values_of_a_second_sort_under_one_tag_are_kept_under_a_name_of_their_own_and_told_once():
     vector = Summary.Value(tag="loss", tensor=tensor_util.make_tensor_proto([1.0, 2.0]))
     contents = read(schema.scalar_event(0.0, 0, {"loss": 1.0}), *[event(1, Summary(value=[vector]))] * 3)
-    assert told(contents) == ["A scalar tag has a value that is no single number. Such records of loss are skipped."]
-    assert contents.scalars["loss"].arrays()[0].tolist() == [0]
+    assert told(contents) == [
+        "loss holds values of two sorts: what is tensor and not scalar is listed as loss (tensor)."
+    ]
+    assert [(info.tag, info.sort, info.source) for info in contents.tags] == [
+        ("loss", "scalar", None),
+        ("loss (tensor)", "tensor", "loss"),
+    ]
+    assert contents.records.column("tag").tolist() == [1, 1, 1]
+    assert contents.points_of("loss")[0].tolist() == [0]
 
 
 def test_tables_become_columns_by_row():
@@ -115,13 +138,13 @@ def test_rows_of_a_pulse_follow_each_other():
     assert contents.last_step is None  # milliseconds are no step
 
 
-def test_tables_that_come_before_their_description_wait_for_it():
-    contents = read(record(0, with_spec=False), record(1, with_spec=False))
+def test_tables_that_come_before_their_description_wait_for_it(tmp_path):
+    contents = read_file(tmp_path / EVENTS, record(0, with_spec=False), record(1, with_spec=False))
     assert contents.undescribed == {SPEC.tag}
     assert not contents.segments
     contents.describe({SPEC.tag: SPEC})
     assert contents.segments[0].steps(2).tolist() == [0, 1]
-    contents.feed([(9, record(2, with_spec=False))])
+    contents.feed(Records.of([(9, record(2, with_spec=False))]))
     assert contents.segments[0].count == 3
 
 
@@ -179,10 +202,10 @@ def test_a_description_of_another_scope_is_refused():
 
 def test_a_record_that_is_no_event_is_told_with_its_offset():
     contents = read(schema.scalar_event(0.0, 0, {"loss": 1.0}), b"\xff\xff", schema.scalar_event(0.0, 1, {"loss": 2.0}))
-    contents.feed([(9, b"\xff")])
+    contents.feed(Records.of([(9, b"\xff")]))
     (oddity,) = contents.oddities
     assert (oddity.text, oddity.offset) == ("The record (2 bytes) is no event and is skipped.", 1)
-    assert contents.scalars["loss"].arrays()[0].tolist() == [0, 1]
+    assert contents.points_of("loss")[0].tolist() == [0, 1]
 
 
 def test_a_repeated_step_keeps_the_first_record_and_is_told():
@@ -249,7 +272,7 @@ def test_a_session_record_of_a_newer_format_is_told():
 def test_tags_over_the_limit_are_not_read_and_told_once(monkeypatch):
     monkeypatch.setattr("zentracer_store.contents.MOST_TAGS", 3)
     contents = read(*[schema.scalar_event(0.0, 0, {f"t{number}": 1.0}) for number in range(6)])
-    assert len(contents.scalars) == 3
+    assert len(contents.tags) == len(contents.points) == 3
     assert told(contents) == ["The file has over 3 tags; the further ones are not read."]
 
 
@@ -260,3 +283,68 @@ def payloads_of(path):
         found.append(data[12 : 12 + length])
         data = data[16 + length :]
     return found
+
+
+def saved(contents):
+    """What comes back of contents that went to disk as JSON and columns."""
+    columns = {name: column.part(0, len(column)) for name, column in contents.columns()}
+
+    def column(name):
+        values = columns[name]
+        made = Growing(values.dtype, values.shape[1:])
+        made.extend(values)
+        return made
+
+    return FileContents.restore(json.loads(json.dumps(contents.head())), column)
+
+
+def state(contents):
+    columns = {name: column.part(0, len(column)).tobytes() for name, column in contents.columns()}
+    return contents.head(), columns, contents.tags, contents.specs, contents.oddities, contents.undescribed
+
+
+def everything(tmp_path):
+    """Payloads of every kind: tables of two sessions, one without description, others' values, damage, marks."""
+    pulse = schema.TableSpec("pulse", "model", schema.pulse_columns(["sgd/0"]))
+    rows = np.arange(len(pulse.columns), dtype=np.float64).reshape(1, -1)
+    lost = parameters(["lost"])
+    log = Log(tmp_path / "log").version().start().session("one", start_step=0).scalars(0, loss=1.0, accuracy=0.5)
+    log.table(0, SPEC, table(1)).table(1000, pulse, rows).scalars(1, loss=0.5).add(b"\xff")
+    log.add(record(1, lost, with_spec=False)).start(1).session("two", "one", start_step=1).scalars(1, loss=2.0)
+    log.table(1, SPEC, table(1, update_norm=np.nan)).add(event(1, histogram_pb("loss", [1.0])))
+    log.add(Event(wall_time=1.0, graph_def=b"graph").SerializeToString())
+    log.scalars(2, loss=3.0).table(2, SPEC, table(1, weight_nan_fraction=0.5)).table(2, SPEC, table(1))
+    log.add(record(2, lost, with_spec=False)).add(record(0)).scalars(3, loss=4.0).append()
+    return payloads_of(log.path)
+
+
+def test_saved_at_any_record_and_restored_contents_go_on_as_if_nothing_had_happened(tmp_path):
+    payloads = everything(tmp_path)
+    whole = read(*payloads)
+    for cut in range(len(payloads) + 1):
+        contents = saved(read(*payloads[:cut]))
+        contents.feed(Records.of(list(enumerate(payloads))[cut:]))
+        assert state(contents) == state(whole)
+    assert state(saved(whole)) == state(whole)
+
+
+def test_points_and_records_know_their_sessions(tmp_path):
+    contents = read(*everything(tmp_path))
+    assert contents.points_of("loss")[2].tolist() == [1, 0.5, 2, 3, 4]
+    loss = contents.points.column("tag") == [info.tag for info in contents.tags].index("loss")
+    assert contents.session_of_points()[loss].tolist() == [1, 1, 2, 2, 3]
+    assert contents.session_of_records().tolist() == [1, 2, 2, 2]
+    assert [session.start_step for session in contents.sessions.all] == [None, 0, 1, 0]
+
+
+def test_graphs_are_indexed_under_names_of_their_own():
+    contents = read(
+        Event(wall_time=1.0, graph_def=b"a").SerializeToString(),
+        Event(wall_time=2.0, meta_graph_def=b"b").SerializeToString(),
+        Event(wall_time=3.0, step=7, tagged_run_metadata={"tag": "t"}).SerializeToString(),
+        Event(wall_time=4.0, graph_def=b"c").SerializeToString(),
+    )
+    tags = ["<graph_def>", "<meta_graph_def>", "<run_metadata>"]
+    assert [(info.tag, info.sort) for info in contents.tags] == [(tag, "graph") for tag in tags]
+    assert contents.records.column("tag").tolist() == [0, 1, 2, 0]
+    assert contents.records.column("offset").tolist() == [0, 1, 2, 3]

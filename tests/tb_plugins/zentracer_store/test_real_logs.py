@@ -45,7 +45,7 @@ def test_scalar_points_are_those_of_tensorboards_event_accumulator(folder):
             theirs.Reload()
             for tag in theirs.Tags()[event_accumulator.SCALARS]:
                 points = theirs.Scalars(tag)
-                steps, walls, values = contents.scalars[tag].arrays()
+                steps, walls, values = contents.points_of(tag)
                 # Where steps go back TensorBoard purges the points before; we keep them.
                 if (np.diff(steps) > 0).all():
                     assert [point.step for point in points] == steps.tolist()

@@ -1,5 +1,6 @@
 """Following one file: torn, damaged, cut, replaced, and everything that is no file."""
 
+import json
 import os
 import socket
 import struct
@@ -246,3 +247,41 @@ def test_no_descriptor_stays_open(tmp_path):
     for tail in tails:
         everything(tail)
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def resumed(tail):
+    return Tail.resume(tail.path, json.loads(json.dumps(tail.state())))
+
+
+def test_a_resumed_tail_goes_on_where_it_stood_and_does_not_open_a_quiet_file(tmp_path, monkeypatch):
+    path = tmp_path / "f"
+    path.write_bytes(records(b"first"))
+    tail = Tail(str(path))
+    everything(tail)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", lambda *_: pytest.fail("opened"))
+        assert everything(resumed(tail)) == ([], [], [])
+    path.write_bytes(records(b"first", b"second"))
+    assert everything(resumed(tail)) == ([b"second"], [21], [])
+
+
+def test_a_resumed_tail_notices_a_replaced_file(tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(records(b"first", b"second"))
+    tail = Tail(str(path))
+    everything(tail)
+    path.write_bytes(records(b"first", b"SECOND", b"third"))
+    batch = resumed(tail).read()
+    assert batch.restarted
+    assert [payload for _, payload in batch.records] == [b"first", b"SECOND", b"third"]
+
+
+def test_a_resumed_tail_tells_old_damage_once(tmp_path):
+    path = tmp_path / "f"
+    whole = bytearray(records(b"first", b"second"))
+    whole[21] ^= 1
+    path.write_bytes(whole)
+    tail = Tail(str(path))
+    assert len(everything(tail)[2]) == 1
+    os.utime(path, (1, 1))
+    assert everything(resumed(tail)) == ([], [], [])

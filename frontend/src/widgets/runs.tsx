@@ -19,13 +19,15 @@ export interface PickerRun {
 interface Props {
   readonly runs: readonly PickerRun[];
   readonly chosen: string | null;
+  /** Over the list, beside their number. */
+  readonly note: string;
   /** Under the list. */
   readonly children?: ComponentChildren;
   onChoose(name: string): void;
   onFold(): void;
 }
 
-export function RunPicker({ runs, chosen, onChoose, onFold, children }: Props) {
+export function RunPicker({ runs, chosen, note, onChoose, onFold, children }: Props) {
   const [text, setText] = useState("");
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const list = useRef<HTMLDivElement>(null);
@@ -79,7 +81,7 @@ export function RunPicker({ runs, chosen, onChoose, onFold, children }: Props) {
             ? `${whole(matching.length)} of ${plural(runs.length, "run")}`
             : plural(runs.length, "run")}
         </span>
-        <span>by folder</span>
+        <span>{note}</span>
       </div>
       <div class="list" role="radiogroup" aria-label="Run shown" tabIndex={-1} ref={list} onKeyDown={move}>
         {folders.map(([folder, members]) => (

@@ -12,6 +12,10 @@ export interface Actions {
   chooseRun(name: string): void;
   chooseScope(name: string): void;
   chooseStatistic(name: string): void;
+  /** Shows the run as it stood before the session after this one began; null: as it stands. */
+  showUntil(session: number | null): void;
+  /** Lays sessions whose counter began at 0 again one behind the other. All steps change, so all is shown. */
+  setShift(on: boolean): void;
   /** Null: robust ones. */
   setLimits(limits: Limits | null): void;
   setFilter(text: string): void;
@@ -69,9 +73,11 @@ export function createActions(model: Model, picture: Picture): Actions {
 
   return {
     chooseRun(run) {
-      if (run !== choices.peek().run) choose({ run, ...wholeRun(), ...robustAgain() });
+      if (run !== choices.peek().run) choose({ run, ...AS_IT_STANDS, ...wholeRun(), ...robustAgain() });
     },
-    chooseScope: (scope) => choose({ scope, ...robustAgain() }),
+    chooseScope: (scope) => choose({ scope, ...AS_IT_STANDS, ...robustAgain() }),
+    showUntil: (until) => choose({ until }),
+    setShift: (shift) => choose({ shift, ...wholeRun() }),
     chooseStatistic: (statistic) => choose({ statistic, limits: null, held: false }),
     setLimits: (limits) => choose({ limits, held: false }),
     setFilter: (filter) => choose({ filter }),
@@ -114,6 +120,8 @@ export function createActions(model: Model, picture: Picture): Actions {
     },
   };
 }
+
+const AS_IT_STANDS = { until: null, shift: false };
 
 /** The step under a pixel of the cells. */
 export function stepAt(picture: Picture, x: number): number | null {

@@ -1,20 +1,16 @@
 /** The frame of the tab: run picker, toolbar, picture or what stands in its place, cursor bar. */
 
-import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { whole } from "../../base/numbers.ts";
-import { isZoomed } from "../../base/span.ts";
-import { CursorBar } from "../../widgets/cursor-bar.tsx";
 import { RunPicker } from "../../widgets/runs.tsx";
 import { Banner, Progress } from "../../widgets/states.tsx";
 import { useApp } from "./app-context.ts";
 import { Axis, Overlay } from "./axis.tsx";
 import { Rows } from "./cells.tsx";
-import type { Oddity } from "./contract.ts";
-import { holesOf } from "./holes.ts";
 import { phaseOf } from "./phase.ts";
 import { glyphAndWord } from "./run-words.ts";
-import { Head, Reading, Scale } from "./scale.tsx";
+import { Head, Scale } from "./scale.tsx";
 import { signalPhase } from "./signs.ts";
 import { Toolbar } from "./toolbar.tsx";
 
@@ -45,9 +41,10 @@ export function Frame() {
           <Progress share={progress.bytes_total ? progress.bytes / progress.bytes_total : null} />
         )}
         <Connection />
+        {aside && <aside.Past />}
         <Main />
       </main>
-      <Cursor />
+      {aside ? <aside.Cursor /> : <footer class="cursorbar" />}
       {help.value && aside && (
         <aside.Help
           onClose={() => {
@@ -82,14 +79,15 @@ function PictureBox() {
     measure();
     return () => observer.disconnect();
   }, [app]);
-  const attach = app.aside.value?.attachGestures;
-  useEffect(() => attach?.(box.current!, app), [app, attach]);
+  const aside = app.aside.value;
+  useEffect(() => aside?.attachGestures(box.current!, app), [app, aside]);
   return (
     <div class="picture" ref={box} data-testid="picture">
       <Scale />
-      <Reading />
+      {aside && <aside.Reading />}
       <Head />
       <Rows />
+      {aside && <aside.Rail />}
       <Axis />
       <Overlay />
     </div>
@@ -129,6 +127,7 @@ function Runs() {
   const { model, picture, actions, sidebar, aside } = useApp();
   const Details = aside.value?.RunDetails;
   const answer = model.runs.value;
+  const progress = answer?.progress;
   const runs = (answer?.runs ?? []).map((run) => ({
     name: run.name,
     ...glyphAndWord(run),
@@ -138,6 +137,11 @@ function Runs() {
     <RunPicker
       runs={runs}
       chosen={model.choices.value.run}
+      note={
+        progress && !progress.done
+          ? `${whole(progress.files)} of ${whole(progress.files_total)} files read`
+          : "by folder"
+      }
       onChoose={(name) => {
         actions.chooseRun(name);
         if (picture.slim.peek()) sidebar.value = false;
@@ -150,48 +154,9 @@ function Runs() {
         <Details
           run={model.choices.value.run ?? ""}
           facts={model.scope.value?.facts ?? []}
-          oddities={[...(answer?.oddities ?? [])].sort((a, b) => b.wall - a.wall).map(told)}
+          oddities={answer?.oddities ?? []}
         />
       )}
     </RunPicker>
-  );
-}
-
-function told(oddity: Oddity) {
-  const where = oddity.offset === null ? oddity.file : `${oddity.file}, byte ${whole(oddity.offset)}`;
-  return { run: oddity.run, text: oddity.text, where };
-}
-
-function Cursor() {
-  const { model, picture, actions, player, help, aside } = useApp();
-  const Speeds = aside.value?.SpeedMenu;
-  const steps = model.steps.answer.value?.value;
-  const holes = useComputed(() => holesOf(model.steps.answer.value?.value));
-  const [view, bounds, scope] = [picture.view.value, picture.bounds.value, model.scope.value];
-  const zoomed = view && bounds && isZoomed(view, bounds);
-  const first = steps?.steps[0] ?? 0;
-  const last = steps?.steps.at(-1) ?? 0;
-  return (
-    <CursorBar
-      step={steps?.steps.length ? model.cursor.value : null}
-      first={Math.min(0, first)}
-      last={last}
-      planned={scope?.planned ?? null}
-      holes={holes.value}
-      view={zoomed ? view : null}
-      live={model.summary.value?.state === "live"}
-      playing={player.playing.value}
-      speed={player.speed.value}
-      speeds={(close) => Speeds && <Speeds close={close} />}
-      onMove={actions.moveTo}
-      onFirst={() => actions.moveTo(-Infinity)}
-      onPrevious={() => actions.moveBy(-1)}
-      onPlay={player.toggle}
-      onNext={() => actions.moveBy(1)}
-      onLast={() => actions.moveTo(Infinity)}
-      onHelp={() => {
-        help.value = true;
-      }}
-    />
   );
 }

@@ -6,7 +6,16 @@ import type { Span } from "../../base/span.ts";
 const MOST_CELLS = 4e6;
 const MOST_SIDE = 8192;
 
+/** Which of the run's sessions count, and where they lie. */
+export interface History {
+  /** Number of the last session that counts; null: all. */
+  readonly until: number | null;
+  /** Those that began at 0 again lie behind the ones before them. */
+  readonly shift: boolean;
+}
+
 export interface Subject {
+  readonly history: History;
   readonly run: string;
   readonly scope: string;
   readonly column: string;
@@ -24,23 +33,25 @@ export interface CellsQuestion extends Subject {
   readonly folds: readonly string[];
 }
 
-export const runPath = (run: string): string => `run?${query({ run })}`;
+export const runPath = (run: string, history: History): string => `run?${query({ run, ...told(history) })}`;
 
-export const stepsPath = (run: string, scope: string): string => `steps?${query({ run, scope })}`;
+export const stepsPath = (run: string, scope: string, history: History): string =>
+  `steps?${query({ run, scope, ...told(history) })}`;
 
-export const atPath = (subject: Subject, step: number): string =>
-  `at?${query({ ...subject, step: String(step) })}`;
+export const atPath = ({ history, ...subject }: Subject, step: number): string =>
+  `at?${query({ ...subject, ...told(history), step: String(step) })}`;
 
-export const samplePath = (run: string, scope: string, row: string, step: number): string =>
-  `sample?${query({ run, scope, row, step: String(step) })}`;
+export const samplePath = ({ run, scope, history }: Subject, row: string, step: number): string =>
+  `sample?${query({ run, scope, ...told(history), row, step: String(step) })}`;
 
 export function cellsPath(question: CellsQuestion): string {
-  const { run, scope, column, span } = question;
+  const { run, scope, column, span, history } = question;
   const { width, height } = withinLimits(question);
   return `cells?${query({
     run,
     scope,
     column,
+    ...told(history),
     ...(span && { from: String(Math.floor(span.from)), to: String(Math.ceil(span.to)) }),
     width: String(width),
     height: String(height),
@@ -67,8 +78,21 @@ export function withinLimits(question: Pick<CellsQuestion, "width" | "height" | 
 
 /** Whether two keys ask about the same run, scope and statistic, so that one answer may stand in for the other. */
 export function sameSubject(a: string, b: string): boolean {
+  return agree(a, b, "run", "scope", "column");
+}
+
+/** And of the same sessions in the same places, so that both answers hold the same values at the same steps. */
+export function samePast(a: string, b: string): boolean {
+  return sameSubject(a, b) && agree(a, b, "until", "shift");
+}
+
+function agree(a: string, b: string, ...names: string[]): boolean {
   const [first, second] = [parameters(a), parameters(b)];
-  return ["run", "scope", "column"].every((name) => first.get(name) === second.get(name));
+  return names.every((name) => first.get(name) === second.get(name));
+}
+
+function told({ until, shift }: History): Record<string, string> {
+  return { ...(until !== null && { until: String(until) }), ...(shift && { shift: "1" }) };
 }
 
 function parameters(key: string): URLSearchParams {

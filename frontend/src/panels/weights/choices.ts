@@ -22,6 +22,10 @@ export interface Choices {
   readonly row: number | null;
   /** Null: the last step, also as the run grows. */
   readonly step: number | null;
+  /** The run as it stood before the session after this one began; null: as it stands. */
+  readonly until: number | null;
+  /** Sessions whose counter began at 0 again lie one behind the other. */
+  readonly shift: boolean;
 }
 
 export const DEFAULTS: Choices = {
@@ -36,6 +40,8 @@ export const DEFAULTS: Choices = {
   filter: "",
   row: null,
   step: null,
+  until: null,
+  shift: false,
 };
 
 /** Every key a link can hold; empty where the choice is the default. */
@@ -52,6 +58,8 @@ export function toLink(choices: Choices): Record<string, string> {
     filter: choices.filter,
     row: choices.row === null ? "" : String(choices.row),
     step: choices.step === null ? "" : String(choices.step),
+    until: choices.until === null ? "" : String(choices.until),
+    shift: choices.shift ? "1" : "",
   };
 }
 
@@ -64,6 +72,7 @@ export function fromLink(values: Readonly<Record<string, string>>): Choices {
   const limits = range(values.limits?.replace("held:", ""));
   const window = range(values.window);
   const row = number(values.row);
+  const until = number(values.until);
   return {
     run: values.run || null,
     scope: values.scope || null,
@@ -76,6 +85,8 @@ export function fromLink(values: Readonly<Record<string, string>>): Choices {
     filter: values.filter ?? "",
     row: row === null || row < 1 ? null : Math.round(row),
     step: number(values.step),
+    until: until !== null && until >= 0 ? Math.floor(until) : null,
+    shift: values.shift === "1",
   };
 }
 

@@ -14,14 +14,19 @@ export interface RunSummary {
   /** In seconds since the epoch. */
   readonly last_wall: number | null;
   readonly error: string | null;
+  /** Tags by sort of what other writers left. */
+  readonly holds: Readonly<Record<string, number>>;
+  readonly points: number;
+  readonly sessions: number;
 }
 
 export interface Oddity {
-  readonly run: string;
-  readonly file: string;
+  /** Null: of the log directory itself. */
+  readonly run: string | null;
+  readonly file: string | null;
   readonly offset: number | null;
   readonly text: string;
-  readonly wall: number;
+  readonly wall: number | null;
 }
 
 export interface Progress {
@@ -74,6 +79,22 @@ export interface RowInfo {
   readonly trainable: boolean;
 }
 
+/** One stretch of writing of a chain; its number is its place in `sessions`. */
+export interface SessionInfo {
+  readonly id: string | null;
+  readonly start_step: number;
+  /** In seconds since the epoch. */
+  readonly wall: number;
+  readonly continues: string | null;
+  /** Of its own samples, those that a later session overwrote among them. */
+  readonly first: number;
+  readonly last: number;
+  /** What later sessions recorded again. */
+  readonly overwritten: { readonly from: number; readonly to: number; readonly samples: number } | null;
+  /** Where its counter began again: what would have to be added to its steps to lay it behind the session before. */
+  readonly offset: number | null;
+}
+
 export interface ScopeInfo {
   readonly name: string;
   readonly columns: readonly ColumnInfo[];
@@ -85,12 +106,23 @@ export interface ScopeInfo {
   /** Where the cell of the last sample ends. */
   readonly end: number;
   readonly planned: number | null;
+  readonly sessions: readonly SessionInfo[];
   readonly facts: readonly (readonly [string, string])[];
+}
+
+/** What other writers left in a run, of one sort. */
+export interface CatalogueEntry {
+  readonly sort: string;
+  readonly tags: number;
+  readonly points: number;
+  /** Names of some of the tags. */
+  readonly examples: readonly string[];
 }
 
 export interface RunAnswer {
   readonly run: string;
   readonly generation: number;
+  readonly catalogue: readonly CatalogueEntry[];
   readonly scopes: readonly ScopeInfo[];
 }
 

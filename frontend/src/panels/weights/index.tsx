@@ -68,8 +68,9 @@ function start(): void {
   fit();
   let asked = false;
   effect(() => {
-    // Not before the first picture, and again where TensorBoard was away.
-    if (asked || model.away.value || !model.runs.value || phaseOf(app).is === "loading") return;
+    // Not before the first picture, unless that waits for the logs to be read; and again where TensorBoard was away.
+    const waits = model.runs.value?.progress.done !== false && phaseOf(app).is === "loading";
+    if (asked || model.away.value || !model.runs.value || waits) return;
     asked = true;
     import("./aside.ts").then(
       (code) => {

@@ -6,7 +6,7 @@ import type { Link } from "../../host/link.ts";
 import { runFilter } from "../../host/parent.ts";
 import { type Outcome, type Poll, poll } from "../../host/poll.ts";
 import { getColumns, getJson, repeated } from "../../host/request.ts";
-import { runPath, sameSubject, stepsPath } from "./ask.ts";
+import { type History, runPath, sameSubject, stepsPath } from "./ask.ts";
 import { type Choices, fromLink, toLink } from "./choices.ts";
 import {
   type ColumnInfo,
@@ -36,6 +36,8 @@ export interface Model {
   /** Of the chosen run; null while none is chosen or the server does not know it. */
   readonly summary: ReadonlySignal<RunSummary | null>;
   readonly info: Fetched<RunAnswer>;
+  /** Which sessions of the run count, and where they lie. */
+  readonly history: ReadonlySignal<History>;
   readonly scope: ReadonlySignal<ScopeInfo | null>;
   /** Null where the run has no rows for the chosen statistic. */
   readonly column: ReadonlySignal<ColumnInfo | null>;
@@ -91,12 +93,15 @@ export function createModel(link: Link): Model {
     if (first !== null) choose({ run: first });
   });
 
+  const until = computed(() => choices.value.until);
+  const shift = computed(() => choices.value.shift);
+  const history = computed((): History => ({ until: until.value, shift: shift.value }));
   const infoKey = computed(() => {
     const run = summary.value;
-    if (!run?.tables || run.error) return null;
+    if (!run || run.error || run.state === "waiting") return null;
     const token = [runs.value!.server, run.last_step, run.last_wall, run.state, run.nan];
     if (run.state === "reading") token.push(runs.value!.generation);
-    return `${runPath(run.name)}#${token.join()}`;
+    return `${runPath(run.name, history.value)}#${token.join()}`;
   });
   const info = fetched<RunAnswer>(infoKey, getJson, sameSubject);
   const scope = computed(() => {
@@ -125,7 +130,7 @@ export function createModel(link: Link): Model {
   const stepsKey = computed(() => {
     const of = info.answer.value?.value.run;
     return of !== undefined && scope.value
-      ? `${stepsPath(of, scope.value.name)}#${runs.value?.server} ${generation.value}`
+      ? `${stepsPath(of, scope.value.name, history.value)}#${runs.value?.server} ${generation.value}`
       : null;
   });
   const steps = fetched<Steps>(
@@ -150,6 +155,7 @@ export function createModel(link: Link): Model {
     poll: polling,
     summary,
     info,
+    history,
     scope,
     column,
     tree: computed(() => names.value.tree),

@@ -1,12 +1,13 @@
 /** What stands in the place of the picture: nothing recorded, nothing readable, nothing of this statistic. */
 
 import { bytes, plural, whole } from "../../base/numbers.ts";
-import { Code, Empty } from "../../widgets/empty.tsx";
+import { Empty } from "../../widgets/empty.tsx";
 import { useApp } from "./app-context.ts";
+import { Call } from "./call.tsx";
 import type { Found, RunsAnswer } from "./contract.ts";
 import { Example } from "./example.tsx";
+import { OtherRun } from "./other-run.tsx";
 import type { Phase } from "./phase.ts";
-import { isBlank } from "./run-words.ts";
 import { grouped } from "./statistics.ts";
 
 export function Pane({ phase }: { phase: Phase }) {
@@ -16,9 +17,7 @@ export function Pane({ phase }: { phase: Phase }) {
     case "empty":
       return runs && <NoData runs={runs} />;
     case "scalars":
-      return (
-        <ScalarsOnly run={phase.run} blank={model.summary.value !== null && isBlank(model.summary.value)} />
-      );
+      return model.summary.value && <OtherRun run={model.summary.value} />;
     case "partial":
       return <NotRecorded run={phase.run} statistic={phase.statistic} />;
     case "error":
@@ -56,18 +55,7 @@ export function NoData({ runs }: { runs: RunsAnswer }) {
       ]}
     >
       <p>One call after the optimizer is made fills this tab:</p>
-      <div class="seg" role="tablist" aria-label="Framework">
-        <span class="on" role="tab" tabIndex={0} aria-selected="true">
-          PyTorch
-        </span>
-      </div>
-      <Code
-        testId="copy-call"
-        lines={[
-          "import zentracer.torch as zt",
-          `tracer = zt.watch(model, optimizer, logdir=${exampleDir(runs.logdir)})`,
-        ]}
-      />
+      <Call logdir={runs.logdir} />
       <p class="quiet">
         Nothing else in the script changes. By default it takes about 2 % of a step; what it measured is shown
         here.
@@ -107,34 +95,6 @@ export function otherWriters(found: Found): string {
   const total = some.reduce((sum, [count]) => sum + count, 0);
   const list = some.map(([count, kind]) => `${whole(count)} ${kind}`).join(" and ");
   return `${list} tag${total === 1 ? "" : "s"} of other writers. They are in Time Series.`;
-}
-
-/** A run directory as Python writes it: in the logdir where that is one plain path, else in one of its name. */
-export function exampleDir(logdir: string): string {
-  const path = logdir.replace(/\/+$/, "");
-  const isPlain = /^\/[^,:]*$/.test(path);
-  const name = /^[^,:]*\/([^/,:]+)$/.exec(path)?.[1] ?? "runs";
-  return JSON.stringify(`${isPlain ? path : name}/baseline`);
-}
-
-/** The chosen run holds no tables, though others do. */
-function ScalarsOnly({ run, blank }: { run: string; blank: boolean }) {
-  const { model } = useApp();
-  return (
-    <Empty testId="scalars-only" title={`${run} ${blank ? "has no samples yet" : "holds scalars only"}`}>
-      <p>
-        {blank ? "The first one is shown here by itself." : "Its scalars are in Time Series."} A run appears
-        here once its script calls:
-      </p>
-      <Code
-        testId="copy-call"
-        lines={[
-          "import zentracer.torch as zt",
-          `tracer = zt.watch(model, optimizer, logdir=${exampleDir(model.runs.value?.logdir ?? "")})`,
-        ]}
-      />
-    </Empty>
-  );
 }
 
 /** The run has tables, but no value of this statistic. */

@@ -2,7 +2,7 @@
 
 import { Gone } from "../../host/request.ts";
 import type { App } from "./app-context.ts";
-import type { Cells } from "./contract.ts";
+import type { Cells, RunSummary } from "./contract.ts";
 import { inline } from "./statistics.ts";
 
 export type Phase =
@@ -18,7 +18,7 @@ export function phaseOf({ model, picture }: Pick<App, "model" | "picture">): Pha
   const { run, statistic } = model.choices.value;
   if (!runs) return { is: "loading" };
   if (runs.problem) return { is: "error", run: "This logdir", sentence: runs.problem };
-  if (!runs.runs.some((each) => each.tables) && runs.progress.done && !runs.runs.some((each) => each.error))
+  if (run === null && !runs.runs.some((each) => each.tables || each.error) && runs.progress.done)
     return { is: "empty" };
   if (run === null) return emptyOrTrouble(runs.runs, runs.progress.done);
   const summary = model.summary.value;
@@ -31,7 +31,7 @@ export function phaseOf({ model, picture }: Pick<App, "model" | "picture">): Pha
         }
       : { is: "loading" };
   if (summary.error) return { is: "error", run, sentence: summary.error };
-  if (!summary.tables) return runs.progress.done ? { is: "scalars", run } : { is: "loading" };
+  if (!summary.tables) return isRead(summary) ? { is: "scalars", run } : { is: "loading" };
   const infoError = refusal(model.info.error.value?.error);
   if (infoError) return { is: "error", run, sentence: infoError, retry: model.info.retry };
   const scope = model.scope.value;
@@ -46,6 +46,8 @@ export function phaseOf({ model, picture }: Pick<App, "model" | "picture">): Pha
     ? { is: "partial", run, statistic: inline(column.label) }
     : { is: "picture" };
 }
+
+const isRead = ({ state }: RunSummary): boolean => state !== "reading" && state !== "waiting";
 
 function emptyOrTrouble(runs: readonly { name: string; error: string | null }[], done: boolean): Phase {
   const broken = runs.find((each) => each.error);

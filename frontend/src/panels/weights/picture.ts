@@ -6,7 +6,7 @@ import { type Fetched, fetched } from "../../host/fetched.ts";
 import { getColumns } from "../../host/request.ts";
 import { rested } from "../../host/rested.ts";
 import { theme } from "../../host/theme.ts";
-import { cellsPath, sameSubject } from "./ask.ts";
+import { cellsPath, samePast, sameSubject } from "./ask.ts";
 import type { Choices } from "./choices.ts";
 import { encodeCells, MARK, spikeReach } from "./codes.ts";
 import { type CellNode, type Cells, parseCells } from "./contract.ts";
@@ -74,6 +74,7 @@ export function createPicture(model: Model): Picture {
       run,
       scope: scope.name,
       column: column.name,
+      history: model.history.value,
       width: Math.round(geo.value.w * geo.value.ratio),
       height: open ? ALL_ROWS : Math.min(fits, scope.rows.length),
       rows: scope.rows.length,
@@ -112,7 +113,7 @@ export function createPicture(model: Model): Picture {
       const path = answer?.key.split("#")[0];
       if (answer && path === fullKey.value) full.value = { key: path!, cells: answer.value };
     }
-    if (full.value && fullKey.value && !sameSubject(full.value.key, fullKey.value)) full.value = null;
+    if (full.value && fullKey.value && !samePast(full.value.key, fullKey.value)) full.value = null;
   });
 
   const shown = computed(() => cells.answer.value?.value ?? null);

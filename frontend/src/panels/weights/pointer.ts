@@ -84,7 +84,10 @@ export function createPointer(model: Model, picture: Picture): Pointer {
 
   const subject = computed(() => {
     const [scope, column, run] = [model.scope.value, model.column.value, model.info.answer.value?.value.run];
-    return scope && column && run !== undefined ? { run, scope: scope.name, column: column.name } : null;
+    const history = model.history.value;
+    return scope && column && run !== undefined
+      ? { run, scope: scope.name, column: column.name, history }
+      : null;
   });
   const cursorKey = computed(() => {
     if (!subject.value || model.cursor.value === null) return null;
@@ -96,9 +99,7 @@ export function createPointer(model: Model, picture: Picture): Pointer {
       const at = place.value;
       const node: CellNode | undefined = at ? picture.nodes.value[at.node] : undefined;
       if (!at || !node || !subject.value) return null;
-      return node.leaf
-        ? samplePath(subject.value.run, subject.value.scope, node.path, at.step)
-        : atPath(subject.value, at.step);
+      return node.leaf ? samplePath(subject.value, node.path, at.step) : atPath(subject.value, at.step);
     }),
     REST_MS,
   );

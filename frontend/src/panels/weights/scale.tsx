@@ -2,7 +2,7 @@
 
 import { useComputed } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { bytes, duration, plural, whole } from "../../base/numbers.ts";
+import { whole } from "../../base/numbers.ts";
 import { isZoomed } from "../../base/span.ts";
 import { BIN_PX, Legend } from "../../widgets/legend.tsx";
 import { useApp } from "./app-context.ts";
@@ -95,29 +95,6 @@ export function Head() {
         </span>
       )}
       {geo.values > 0 && model.cursor.value !== null && <span class="atcursor">at cursor</span>}
-    </div>
-  );
-}
-
-/** `Reading 12 of 40 files, 11 s left`, where the marks otherwise stand. */
-export function Reading() {
-  const { model, picture } = useApp();
-  const progress = model.runs.value?.progress;
-  const isWhole = picture.cells.answer.value && model.summary.value?.state !== "reading";
-  if (!progress || progress.done || isWhole) return null;
-  const { files, files_total, seconds_left, bytes: read, bytes_total, bytes_per_second } = progress;
-  const left = seconds_left === null ? "" : `, ${duration(seconds_left)} left`;
-  const speed = bytes_per_second === null ? "" : ` at ${bytes(bytes_per_second)}/s`;
-  return (
-    <div class="so-far" role="status" data-testid="reading">
-      <div>
-        Reading <span class="num">{whole(files)}</span> of {plural(files_total, "file")}
-        {left}
-      </div>
-      <div class="quiet">
-        {bytes(read)} of {bytes(bytes_total)}
-        {speed}
-      </div>
     </div>
   );
 }

@@ -1,12 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { atPath, cellsPath, sameSubject, samplePath, withinLimits } from "../../../src/panels/weights/ask.ts";
+import {
+  atPath,
+  cellsPath,
+  runPath,
+  samePast,
+  sameSubject,
+  samplePath,
+  stepsPath,
+  withinLimits,
+} from "../../../src/panels/weights/ask.ts";
 import { pick, seeded, whole } from "../../random.ts";
 
 const QUESTION = {
   run: "a/b=c&d",
   scope: "model",
   column: "update_ratio",
+  history: { until: null, shift: false },
   span: null,
   width: 852,
   height: 161,
@@ -50,9 +60,41 @@ test("what fits is asked in full", () => {
 });
 
 test("answers stand in for each other within one run, scope and statistic only", () => {
-  const subject = { run: "a", scope: "model", column: "update_ratio" };
+  const subject = {
+    run: "a",
+    scope: "model",
+    column: "update_ratio",
+    history: { until: null, shift: false },
+  };
   assert.ok(sameSubject(`${atPath(subject, 5)}#1`, `${atPath(subject, 6)}#2`));
   for (const [key, value] of Object.entries({ run: "b", scope: "other", column: "weight_norm" }))
     assert.ok(!sameSubject(atPath(subject, 5), atPath({ ...subject, [key]: value }, 5)), key);
-  assert.ok(sameSubject(samplePath("a", "m", "x.weight", 1), samplePath("a", "m", "y.weight", 1)));
+  assert.ok(sameSubject(samplePath(subject, "x.weight", 1), samplePath(subject, "y.weight", 1)));
+});
+
+test("every question says which sessions count and where they lie, where that is not as recorded", () => {
+  const history = { until: 0, shift: true };
+  const subject = { run: "a", scope: "m", column: "c", history };
+  for (const path of [
+    runPath("a", history),
+    stepsPath("a", "m", history),
+    atPath(subject, 5),
+    samplePath(subject, "w", 5),
+    cellsPath({ ...QUESTION, history, folds: [] }),
+  ]) {
+    assert.equal(query(path).until, "0", path);
+    assert.equal(query(path).shift, "1", path);
+    assert.equal(query(path).history, undefined, path);
+  }
+  assert.equal(query(runPath("a", { until: null, shift: false })).until, undefined);
+});
+
+test("what lies behind a picture is of the same sessions, what stands in for it dimmed need not be", () => {
+  const path = (until: number | null, shift: boolean) =>
+    cellsPath({ ...QUESTION, history: { until, shift }, folds: [] });
+  assert.ok(samePast(path(0, false), path(0, false)));
+  for (const other of [path(null, false), path(1, false), path(0, true)]) {
+    assert.ok(!samePast(path(0, false), other));
+    assert.ok(sameSubject(path(0, false), other));
+  }
 });

@@ -21,6 +21,8 @@ function randomChoices(random: Random): Choices {
     filter: pick(random, ["", "^layer[12]\\..*bias$", "a=b&c"]),
     row: maybe(whole(random, 1, 40)),
     step: maybe(whole(random, 0, 1e6)),
+    until: maybe(whole(random, 0, 9)),
+    shift: random() < 0.5,
   };
 }
 
@@ -44,6 +46,9 @@ test("what a link cannot mean is left at its default", () => {
   assert.deepEqual(fromLink(broken), { ...DEFAULTS, folds: new Set(["%E2%8", "ok"]) });
   assert.equal(fromLink({ limits: "held:" }).held, false);
   assert.equal(fromLink({ window: "3..Infinity" }).window, null);
+  assert.equal(fromLink({ until: "-1" }).until, null);
+  assert.equal(fromLink({ until: "2.5" }).until, 2);
+  assert.equal(fromLink({ shift: "yes" }).shift, false);
 });
 
 test("an address is no longer than a view needs", () => {

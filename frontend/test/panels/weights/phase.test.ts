@@ -16,6 +16,9 @@ const RUN: RunSummary = {
   last_step: 1,
   last_wall: 1,
   error: null,
+  holds: { scalar: 1 },
+  points: 20,
+  sessions: 1,
 };
 const CELLS = cellsOf([leaf("w")], [[sample(1e-3)]], {
   distribution: { low: -12, high: 6, counts: [1], zeros: 0, nan: 0, pinf: 0, ninf: 0, missing: 0 },
@@ -77,30 +80,31 @@ test("before there is anything it is loading, and so it is while files are read"
   assert.equal(phase({ run: "b", done: false }).is, "loading");
   assert.equal(phase({ scope: null }).is, "loading");
   assert.equal(phase({ cells: null }).is, "loading");
-  assert.equal(
-    phase({
-      runs: [
-        { ...RUN, tables: false },
-        { ...RUN, name: "b" },
-      ],
-      done: false,
-    }).is,
-    "loading",
-  );
+  for (const state of ["waiting", "reading"] as const)
+    assert.equal(phase({ runs: [{ ...RUN, state, tables: false }], done: false }).is, "loading");
 });
 
 test("a logdir without tables is empty, whether or not it has runs", () => {
   assert.equal(phase({ runs: [], run: null }).is, "empty");
   assert.equal(phase({ runs: [{ ...RUN, tables: false }], run: null }).is, "empty");
-  assert.equal(phase({ runs: [{ ...RUN, tables: false }] }).is, "empty");
 });
 
-test("a run of scalars among others says that it is one", () => {
+test("a run of other writers says that it is one", () => {
   const runs = [
     { ...RUN, tables: false },
     { ...RUN, name: "b" },
   ];
   assert.deepEqual(phase({ runs }), { is: "scalars", run: "a" });
+  assert.deepEqual(
+    phase({ runs, done: false }),
+    { is: "scalars", run: "a" },
+    "other files may be read still",
+  );
+  assert.equal(
+    phase({ runs: [{ ...RUN, tables: false }] }).is,
+    "scalars",
+    "it was picked where none has tables",
+  );
 });
 
 test("a run that the link names and the logdir lacks is told", () => {

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { exampleDir } from "../../../src/panels/weights/call.tsx";
 import type { ColumnInfo, Found, RunSummary, RunsAnswer } from "../../../src/panels/weights/contract.ts";
 import { holesOf } from "../../../src/panels/weights/holes.ts";
 import { firstRun, patternOf } from "../../../src/panels/weights/model.ts";
-import { exampleDir, filledBy, otherWriters } from "../../../src/panels/weights/panes.tsx";
+import { filledBy, otherWriters } from "../../../src/panels/weights/panes.tsx";
 import { glyphAndWord } from "../../../src/panels/weights/run-words.ts";
 import {
   definition,
@@ -82,6 +83,9 @@ const run = (name: string, more: Partial<RunSummary> = {}): RunSummary => ({
   last_step: 1,
   last_wall: 1,
   error: null,
+  holds: { scalar: 1 },
+  points: 20,
+  sessions: 1,
   ...more,
 });
 const answer = (...runs: RunSummary[]): RunsAnswer => ({ runs }) as unknown as RunsAnswer;
@@ -97,6 +101,8 @@ test("the state of a run is a glyph and a word", () => {
   assert.equal(words({ tables: false }), "ended: scalars only");
   assert.equal(words({ tables: false, state: "live" }), "live: scalars only");
   assert.equal(words({ tables: false, state: "live", last_step: null }), "live: no samples yet");
+  assert.equal(words({ tables: false, holds: { scalar: 3, text: 1 } }), "ended: no weights");
+  assert.equal(words({ tables: false, holds: {}, last_step: null }), "ended: nothing");
   assert.equal(words({ error: "File a is not readable." }), "error: unreadable");
 });
 

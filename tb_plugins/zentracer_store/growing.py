@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from typing import Any
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,48 +16,106 @@ _BLOCK_BYTES = 16 << 20
 """Largest block. Memory is never moved to grow, so a run of many GB costs no more a record than a small one."""
 
 
-class Growing:
-    """A column, in blocks along its first axis. One thread appends; any may read what `len` counted before."""
+class Lost(Exception):
+    """Rows stored on disk can't be had any more; their log has to be read again. The message is a sentence."""
 
-    def __init__(self, dtype: Any, shape: tuple[int, ...] = ()) -> None:
-        self._dtype = np.dtype(dtype)
-        self._shape = shape
-        self._blocks: list[Array] = []
-        self._starts: list[int] = []
+
+class Stored(Protocol):
+    """Rows of a column that lie on disk."""
+
+    def __len__(self) -> int: ...
+
+    def values(self) -> Array:
+        """All the rows, not to be written to.
+
+        Raises:
+            Lost: they are gone.
+        """
+
+
+class Growing:
+    """A column, in blocks along its first axis. One thread appends; any may read what `len` counted before.
+
+    A block is in memory or `Stored`; `settle` puts a stored one in the place of what is in memory.
+    """
+
+    def __init__(self, dtype: Any, shape: tuple[int, ...] = (), stored: Sequence[Stored] = ()) -> None:
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self.shape = shape
+        # Where each block begins, and the blocks. One attribute, so that a reader never sees one without the other.
+        self._layout: tuple[list[int], list[Array | Stored]] = ([], [])
         self._length = 0
+        for block in stored:
+            self._layout[0].append(self._length)
+            self._layout[1].append(block)
+            self._length += len(block)
 
     def __len__(self) -> int:
         return self._length
+
+    @property
+    def bytes_in_memory(self) -> int:
+        """What the blocks take that are not stored, with the room that is left in them."""
+        return sum(block.nbytes for block in self._layout[1] if isinstance(block, np.ndarray))
 
     def extend(self, values: Array) -> None:
         """Append `values`, whose further axes are this column's."""
         done = 0
         while done < len(values):
-            if not self._blocks or self._length == self._starts[-1] + len(self._blocks[-1]):
-                self._add_block()
-            at = self._length - self._starts[-1]
-            room = self._blocks[-1][at : at + len(values) - done]
+            block, at = self._open_block(len(values) - done)
+            room = block[at : at + len(values) - done]
             room[...] = values[done : done + len(room)]
             done += len(room)
             self._length += len(room)
 
     def part(self, first: int, last: int, step: int = 1) -> Array:
-        """Every `step`-th entry from `first` to `last` (exclusive); a view where one block holds them all."""
+        """Every `step`-th entry from `first` to `last` (exclusive), to be read only; a view where one block has them.
+
+        Raises:
+            Lost: a stored block is gone.
+        """
+        starts, blocks = self._layout
         parts = []
-        number = bisect_right(self._starts, first) - 1
+        number = bisect_right(starts, first) - 1
         while first < last:
-            start, block = self._starts[number], self._blocks[number]
+            start, block = starts[number], blocks[number]
             end = min(last, start + len(block))
             if first < end:
-                parts.append(block[first - start : end - start : step])
+                values = block if isinstance(block, np.ndarray) else block.values()
+                parts.append(values[first - start : end - start : step])
                 first += len(parts[-1]) * step
             number += 1
         if len(parts) == 1:
             return parts[0]
-        return np.concatenate(parts) if parts else np.empty((0, *self._shape), self._dtype)
+        return np.concatenate(parts) if parts else np.empty((0, *self.shape), self.dtype)
 
-    def _add_block(self) -> None:
-        row_bytes = max(self._dtype.itemsize * int(np.prod(self._shape)), 1)
-        rows = max(min(2 * len(self._blocks[-1]) if self._blocks else _FIRST_ROWS, _BLOCK_BYTES // row_bytes), 1)
-        self._blocks.append(np.empty((rows, *self._shape), self._dtype))
-        self._starts.append(self._length)
+    def settle(self, first: int, stored: Stored) -> None:
+        """Let `stored` hold the rows from `first` on that it has; `first` is where a block begins.
+
+        The rows behind these move to memory that is no larger than they are. For the thread that appends.
+        """
+        starts, blocks = self._layout
+        last = first + len(stored)
+        number = bisect_left(starts, first)
+        if last > self._length or starts[number : number + 1] != [first]:
+            raise ValueError(f"A stored block of rows {first} to {last} does not fit a column of {self._length} rows.")
+        rest = self.part(last, self._length).copy()
+        starts, blocks = [*starts[:number], first], [*blocks[:number], stored]
+        if len(rest):
+            starts.append(last)
+            blocks.append(rest)
+        self._layout = starts, blocks
+
+    def _open_block(self, wanted: int) -> tuple[Array, int]:
+        """The block to append to, and the place in it. A new one is made with up to `wanted` rows or more."""
+        starts, blocks = self._layout
+        newest = blocks[-1] if blocks else None
+        if newest is not None and self._length < starts[-1] + len(newest) and isinstance(newest, np.ndarray):
+            return newest, self._length - starts[-1]
+        row_bytes = max(self.dtype.itemsize * int(np.prod(self.shape)), 1)
+        rows = max(2 * len(newest) if isinstance(newest, np.ndarray) else wanted, _FIRST_ROWS)
+        block = np.empty((max(min(rows, _BLOCK_BYTES // row_bytes), 1), *self.shape), self.dtype)
+        # The block first: who finds its start must find the block.
+        blocks.append(block)
+        starts.append(self._length)
+        return block, 0

@@ -10,7 +10,8 @@ from zentracer_store.columns import Segment
 from zentracer_store.contents import FileContents
 from zentracer_store.sessions import Session
 
-_CLOCK_SLACK_S = 1.0
+CLOCK_SLACK_S = 1.0
+"""Clocks of two machines agree to within this."""
 
 
 @dataclass
@@ -55,7 +56,7 @@ def _named(chains: list[list[Part]], key: str | None) -> list[Part] | None:
 
 
 def _ended_before(chains: list[list[Part]], wall: float) -> list[Part] | None:
-    ended = [chain for chain in chains if max(part.ended for part in chain) <= wall + _CLOCK_SLACK_S]
+    ended = [chain for chain in chains if max(part.ended for part in chain) <= wall + CLOCK_SLACK_S]
     return max(ended, key=lambda chain: chain[-1].ended, default=None)
 
 

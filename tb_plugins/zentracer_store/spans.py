@@ -1,4 +1,4 @@
-"""Tells what each session of a chain covers: its steps, which of them a later one overwrote, and where it could stand."""
+"""Tells what each session covers: its steps, which of them a later one overwrote, and where it could stand."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ class Store:
         return self._generation
 
     def _add(self, file: FoundFile) -> None:
-        contents = FileContents(os.path.basename(file.path))
+        contents = FileContents(file.path)
         self._files[file.path] = Followed(file, Tail(file.path), contents)
         trial = self._trials.setdefault(file.trial, Trial(file.trial))
         trial.files[file.path] = contents
@@ -224,7 +224,7 @@ class Store:
         with self._lock:
             trial = self._trials[file.found.trial]
             if batch.restarted:
-                file.contents = trial.files[file.found.path] = FileContents(os.path.basename(file.found.path))
+                file.contents = trial.files[file.found.path] = FileContents(file.found.path)
                 file.told, file.finished = 0, False
             file.contents.feed(batch.records)
             file.finished, file.error = file.finished or not batch.more, None
@@ -238,7 +238,7 @@ class Store:
             for oddity in file.contents.oddities[file.told :]:
                 self._tell(file, oddity.text, oddity.offset, oddity.wall)
             file.told = len(file.contents.oddities)
-            self._rate.read(sum(len(payload) for _, payload in batch.records), time.monotonic())
+            self._rate.read(batch.records.size, time.monotonic())
             return news
 
     def _fail(self, file: Followed, text: str) -> bool:

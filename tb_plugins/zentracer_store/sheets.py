@@ -1,0 +1,76 @@
+"""Writes Arrow tables to one file, part by part: Parquet, or CSV that a spreadsheet opens safely."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+Form = Literal["parquet", "csv"]
+FORMS: tuple[Form, ...] = ("parquet", "csv")
+
+_FORMULA = "^[=+\\-@\t\r]"
+"""How a cell begins that spreadsheets take for a formula."""
+
+
+class Sheet:
+    """One file in the making. Close it, or use it in a `with`, or its end is missing."""
+
+    def __init__(self, path: Path, form: Form, schema: pa.Schema) -> None:
+        self.rows = 0
+        self._form = form
+        if form == "parquet":
+            # Without the Arrow schema beside it, every reader sees plain strings where we hold numbered ones.
+            self._writer = pq.ParquetWriter(path, schema, compression="zstd", store_schema=False)
+        else:
+            options = pyarrow.csv.WriteOptions(quoting_style="needed")
+            self._writer = pyarrow.csv.CSVWriter(path, plain(schema.empty_table()).schema, write_options=options)
+
+    def write(self, parts: Iterable[pa.Table]) -> Self:
+        """Add the rows of `parts`, each as a row group of its own in Parquet."""
+        for part in parts:
+            self._writer.write_table(part if self._form == "parquet" else plain(part))
+            self.rows += len(part)
+        return self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._writer.close()
+
+
+def plain(table: pa.Table) -> pa.Table:
+    """`table` with columns that CSV can hold: lists as JSON, bytes as base64, text that is no formula.
+
+    A text that begins like a formula gets an apostrophe before it, which spreadsheets take as "this is text".
+    """
+    return pa.table({name: _plain(table[name]) for name in table.column_names})
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        return _words(column, lambda value: base64.b64encode(value).decode("ascii"))
+    if pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type):
+        return _words(column, json.dumps)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        unsafe = pc.match_substring_regex(column, _FORMULA)
+        quoted = pc.binary_join_element_wise("'", column, "")
+        return pc.if_else(unsafe, quoted, column)
+    return column
+
+
+def _words(column: pa.ChunkedArray, word: Any) -> pa.Array:
+    return pa.array([None if value is None else word(value) for value in column.to_pylist()], pa.string())

@@ -1,0 +1,102 @@
+"""Reads runs from their beginning to their end, one at a time: for exports, notebooks and the doctor."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from zentracer_store.contents import FileContents, Oddity
+from zentracer_store.discover import FoundFile, Problem, discover, parse_places
+from zentracer_store.tail import Tail, Unreadable
+from zentracer_store.trial import Trial
+
+
+@dataclass(frozen=True)
+class WholeFile:
+    """One file, read as far as it goes. `damage` are bytes that hold no record; `problem` says why it can't be read."""
+
+    found: FoundFile
+    contents: FileContents
+    size: int
+    damage: tuple[Oddity, ...]
+    problem: str | None
+
+    @property
+    def oddities(self) -> tuple[Oddity, ...]:
+        """Everything that a user should know about the file, but for `problem`."""
+        return (*self.damage, *self.contents.oddities)
+
+
+@dataclass(frozen=True)
+class WholeRun:
+    """The files of one directory, by their names. `name` is that of TensorBoard, `trial` what it is folded into."""
+
+    name: str
+    trial: str
+    files: tuple[WholeFile, ...]
+
+    @property
+    def contents(self) -> dict[str, FileContents]:
+        """What each file holds, by its path."""
+        return {file.found.path: file.contents for file in self.files}
+
+
+@dataclass(frozen=True)
+class Logdir:
+    """The event files under a log directory, by run. `problems` are places that could not be looked into."""
+
+    path: str
+    runs: dict[str, tuple[FoundFile, ...]]
+    problems: tuple[Problem, ...]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each run's files."""
+        return {run: sum(_size(file.path) for file in files) for run, files in self.runs.items()}
+
+
+def look_under(logdir: str) -> Logdir:
+    """What there is under `logdir` now. Reads no file."""
+    found = discover(parse_places(logdir))
+    runs: dict[str, list[FoundFile]] = {}
+    for file in found.files:
+        runs.setdefault(file.run, []).append(file)
+    ordered = {run: tuple(sorted(runs[run], key=lambda file: file.path)) for run in sorted(runs)}
+    return Logdir(logdir, ordered, found.problems)
+
+
+def read_run(name: str, files: Sequence[FoundFile]) -> WholeRun:
+    """Everything that the files of a run hold."""
+    read = [read_file(file) for file in files]
+    trial = Trial(name, {file.found.path: file.contents for file in read})
+    trial.changed(1)  # a description in one file serves the tables of another
+    for file in read:
+        file.contents.tell_undescribed()
+    return WholeRun(name, files[0].trial, tuple(read))
+
+
+def read_file(found: FoundFile) -> WholeFile:
+    """One file from beginning to end."""
+    contents, tail = FileContents(found.path), Tail(found.path)
+    damage: list[Oddity] = []
+    problem = None
+    try:
+        while True:
+            batch = tail.read()
+            if batch.restarted:
+                contents, damage = FileContents(found.path), []
+            contents.feed(batch.records)
+            damage += [Oddity(one.text, one.offset, contents.last_wall) for one in batch.damage]
+            if not batch.more:
+                break
+    except Unreadable as error:
+        problem = str(error)
+    return WholeFile(found, contents, _size(found.path), tuple(damage), problem)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

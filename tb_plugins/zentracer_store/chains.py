@@ -16,13 +16,15 @@ CLOCK_SLACK_S = 1.0
 
 @dataclass
 class Part:
-    """What one session recorded of one scope, over all its files."""
+    """What one session recorded of one scope, over all its files. `origin` is what its count of steps began at."""
 
     session: Session
     segments: list[Segment] = field(default_factory=list)
     started: float = 0.0
     ended: float = 0.0
     start_step: int = 0
+    origin: int = 0
+    paths: set[str] = field(default_factory=set)
     facts: dict[str, Any] = field(default_factory=dict)
     """What the session record says of the scope."""
 
@@ -75,6 +77,7 @@ def _parts_of(files: list[FileContents], scope: str) -> list[Part]:
             part = parts.setdefault(session.id or id(session), Part(session))
             process[id(part)] = file.process
             part.segments += segments
+            part.paths.add(file.path)
     for file, session, segments in loose:
         # A file that its process opened later, or its bulk file: no session mark of its own.
         began = _first_wall(segments)
@@ -84,6 +87,7 @@ def _parts_of(files: list[FileContents], scope: str) -> list[Part]:
             owner = parts[id(session)] = Part(session)
             process[id(owner)] = file.process
         owner.segments += segments
+        owner.paths.add(file.path)
     return [_measured(part, scope) for part in parts.values() if _has_parameters(part)]
 
 
@@ -95,6 +99,7 @@ def _measured(part: Part, scope: str) -> Part:
     first = min(segment.first_step for segment in part.segments if segment.spec.kind == "parameters")
     declared = part.session.start_of(scope)
     part.start_step = first if declared is None else min(first, declared)
+    part.origin = 0 if declared is None else part.start_step
     part.facts = part.session.facts(scope)
     return part
 

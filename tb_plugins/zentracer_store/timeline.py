@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,8 @@ from zentracer_schema import ColumnSpec, RowSpec
 from zentracer_store.chains import Part
 from zentracer_store.columns import Segment
 from zentracer_store.growing import Array
+from zentracer_store.reach import last_update, reach_of
+from zentracer_store.spans import NEVER, cuts_of, offsets_of
 from zentracer_store.tracks import Gaps, Indices, Piece, Track
 from zentracer_store.tree import Tree
 
@@ -22,6 +24,19 @@ GAP_FACTOR = 4
 
 MOST_ENTRIES = 1 << 50
 """A tensor that claims to be larger counts as this large: a shape is what the file says it is."""
+
+
+@dataclass(frozen=True)
+class Stint:
+    """When one session was at work, in seconds since the Unix epoch.
+
+    `left` is when it came to the step from which on a later one counts; where none does, when it `ended`.
+    """
+
+    session: int
+    began: float
+    ended: float
+    left: float
 
 
 @dataclass(frozen=True)
@@ -38,6 +53,13 @@ class Timeline:
     """Per step, the number of the part that recorded it."""
     end: float
     """The first step that the last sample no longer stands for."""
+    stints: tuple[Stint, ...] = ()
+    """When the sessions were at work, those that left no sample among them."""
+    clocks: tuple[_Stretch, ...] = ()
+
+    def clock(self, name: str) -> tuple[Array, Array]:
+        """A column of the clock: the steps at which it was told, rising, and its values."""
+        return _clock(self.clocks, name)
 
     @cached_property
     def sizes(self) -> Array:
@@ -79,9 +101,17 @@ class _Stretch:
         return tuple(row.name for row in self.segment.spec.rows or ())
 
 
-def timeline_of(chain: Sequence[Part], modules: Sequence[str] = ()) -> Timeline:
-    """The timeline of a chain. `modules` are module paths in the model's order, by which rows are sorted."""
-    stretches = _surviving(chain, "parameters")
+def timeline_of(
+    chain: Sequence[Part], modules: Sequence[str] = (), *, until: int | None = None, shift: bool = False
+) -> Timeline:
+    """The timeline of a chain. `modules` are module paths in the model's order, by which rows are sorted.
+
+    `until` numbers the session after which the rest of the chain is left out: so it stood before the next one began.
+    With `shift` those whose counter began again stand one behind the other.
+    """
+    chain = chain if until is None else chain[: until + 1]
+    offsets = offsets_of([reach_of(part) for part in chain]) if shift else [0] * len(chain)
+    stretches = _surviving(chain, "parameters", offsets)
     rows = _rows_in_order(stretches, modules)
     members: dict[tuple[int, ...], list[int]] = {}
     where: dict[str, list[int]] = {}
@@ -90,41 +120,42 @@ def timeline_of(chain: Sequence[Part], modules: Sequence[str] = ()) -> Timeline:
             where.setdefault(name, []).append(number)
     for number, row in enumerate(rows):
         members.setdefault(tuple(where[row.name]), []).append(number)
-    clock = _clock_of(chain)
+    clocks = tuple(_surviving(chain, "clock", offsets))
+    clock = _clock(clocks, "interval")
     reached = last_update(chain[-1].segments) if chain else None
-    limit = np.inf if reached is None else reached + 1.0
+    limit = np.inf if reached is None else reached + offsets[-1] + 1.0
     tracks = tuple(
         _track(stretches, member, np.array(numbers), rows, clock, limit) for member, numbers in members.items()
     )
     steps, walls, sessions = _axis(stretches)
     columns = {column.name: column for s in stretches for column in s.segment.spec.columns if column.length == 1}
     end = max((float(track.ends[-1]) for track in tracks), default=0.0)
-    return Timeline(tuple(columns.values()), rows, tracks, steps, walls, sessions, end)
+    stints = _stints(chain, offsets)
+    return Timeline(tuple(columns.values()), rows, tracks, steps, walls, sessions, end, stints, clocks)
 
 
-def last_update(segments: Iterable[Segment]) -> int | None:
-    """The last step that the pulse tells of; None where there is none."""
-    steps = [
-        step[-1]
-        for segment in segments
-        if segment.spec.kind == "pulse"
-        and segment.count
-        and (step := segment.column("step", segment.count - 1, segment.count)) is not None
-    ]
-    return max((int(step) for step in steps if abs(step) < MOST_ENTRIES), default=None)
-
-
-def _surviving(chain: Sequence[Part], kind: str) -> list[_Stretch]:
+def _surviving(chain: Sequence[Part], kind: str, offsets: Sequence[int]) -> list[_Stretch]:
+    cuts = cuts_of([part.start_step + offset for part, offset in zip(chain, offsets, strict=True)])
     stretches = []
-    cut = np.iinfo(np.int64).max
-    for number in reversed(range(len(chain))):
-        for segment in chain[number].segments:
+    for number, part in enumerate(chain):
+        for segment in part.segments:
             if segment.spec.kind == kind and segment.spec.rows:
-                steps = segment.steps(segment.count)
-                stretches.append(_Stretch(segment, steps[: np.searchsorted(steps, cut)], number))
-        cut = min(cut, chain[number].start_step)
+                steps = segment.steps(segment.count) + offsets[number]
+                stretches.append(_Stretch(segment, steps[: np.searchsorted(steps, cuts[number])], number))
     kept = [stretch for stretch in stretches if len(stretch.steps)]
     return sorted(kept, key=lambda stretch: (stretch.part, stretch.steps[0]))
+
+
+def _stints(chain: Sequence[Part], offsets: Sequence[int]) -> tuple[Stint, ...]:
+    cuts = cuts_of([part.start_step + offset for part, offset in zip(chain, offsets, strict=True)])
+    stints = []
+    for number, part in enumerate(chain):
+        left = part.ended
+        if cuts[number] != NEVER:
+            steps, walls, _ = _axis(_surviving([part], "parameters", [offsets[number]]))
+            left = float(np.interp(cuts[number], steps, walls, right=part.ended))
+        stints.append(Stint(number, part.started, part.ended, left))
+    return tuple(stints)
 
 
 def _rows_in_order(stretches: Sequence[_Stretch], modules: Sequence[str]) -> tuple[RowSpec, ...]:
@@ -143,17 +174,17 @@ def _axis(stretches: Sequence[_Stretch]) -> tuple[Array, Array, Array]:
     return steps, walls, sessions
 
 
-def _clock_of(chain: Sequence[Part]) -> tuple[Array, Array]:
-    """Steps and, from each on, the recording interval that the clock told."""
-    steps, intervals = [np.zeros(0, np.int64)], [np.zeros(0)]
-    for stretch in _surviving(chain, "clock"):
-        told = stretch.segment.column("interval", 0, len(stretch.steps))
+def _clock(stretches: Sequence[_Stretch], name: str) -> tuple[Array, Array]:
+    """Steps, and what a column of the clock told at each."""
+    steps, values = [np.zeros(0, np.int64)], [np.zeros(0)]
+    for stretch in stretches:
+        told = stretch.segment.column(name, 0, len(stretch.steps))
         if told is not None:
             steps.append(stretch.steps)
-            intervals.append(told[:, 0])
+            values.append(told[:, 0])
     joined = np.concatenate(steps)
     order = np.argsort(joined, kind="stable")
-    return joined[order], np.concatenate(intervals)[order]
+    return joined[order], np.concatenate(values)[order]
 
 
 def _track(

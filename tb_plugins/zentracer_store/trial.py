@@ -9,7 +9,8 @@ from functools import cached_property
 from zentracer_schema import TableSpec
 from zentracer_store.chains import Part, chains_of, scopes_of
 from zentracer_store.contents import FileContents
-from zentracer_store.timeline import Timeline, last_update, timeline_of
+from zentracer_store.reach import last_update
+from zentracer_store.timeline import Timeline, timeline_of
 
 
 @dataclass(frozen=True)

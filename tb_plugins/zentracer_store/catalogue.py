@@ -32,7 +32,10 @@ class Oddity:
 
 @dataclass(frozen=True)
 class RunInfo:
-    """One run in the list. `state` is live, ended, waiting (nothing read yet) or reading."""
+    """One run in the list. `state` is live, ended, waiting (nothing read yet) or reading.
+
+    `generation` rises with everything that is read of it.
+    """
 
     name: str
     state: str
@@ -41,6 +44,7 @@ class RunInfo:
     last_step: int | None
     last_wall: float | None
     error: str | None
+    generation: int
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,16 @@ def run_info(trial: Trial, files: Sequence[Followed]) -> RunInfo:
     except Exception as error:  # a defect of ours on one run must not hide the others
         logger.exception("Summing up the run %s failed.", trial.name)
         sentence = f"ZenTracer failed on this run ({type(error).__name__}); the log says more."
-        return RunInfo(trial.name, "ended", nan=False, tables=False, last_step=None, last_wall=None, error=sentence)
+        return RunInfo(
+            name=trial.name,
+            state="ended",
+            nan=False,
+            tables=False,
+            last_step=None,
+            last_wall=None,
+            error=sentence,
+            generation=trial.generation,
+        )
 
 
 def _run_info(trial: Trial, files: Sequence[Followed]) -> RunInfo:
@@ -105,6 +118,7 @@ def _run_info(trial: Trial, files: Sequence[Followed]) -> RunInfo:
         last_step=trial.last_step,
         last_wall=trial.last_wall,
         error=next((f"{file.found.shown}: {file.error}" for file in files if file.error is not None), None),
+        generation=trial.generation,
     )
 
 

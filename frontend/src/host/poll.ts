@@ -29,6 +29,8 @@ export function delay(outcome: Outcome, times: number, pace: Pace): number {
 export interface Poll {
   /** Asks at once, and goes on from there. */
   now(): void;
+  /** Asks again, but not within `gap_ms` of the last answer. */
+  soon(gap_ms: number): void;
   /** Asks no more until `now`. */
   pause(): void;
   /** When the next question is due, in ms of `Date.now`; undefined while one is out or none is due. */
@@ -42,6 +44,15 @@ export function poll(ask: () => Promise<Outcome>, pace: () => Pace): Poll {
   let times = 0;
   let asking = false;
   let active = false;
+  let answered = Number.NEGATIVE_INFINITY;
+  /** Set while a question is out that may have been answered before what `soon` is about. */
+  let hurry = Number.POSITIVE_INFINITY;
+
+  function schedule(at: number): void {
+    clearTimeout(timer);
+    next = at;
+    timer = setTimeout(run, Math.max(0, at - Date.now()));
+  }
 
   async function run(): Promise<void> {
     if (asking) return;
@@ -49,12 +60,13 @@ export function poll(ask: () => Promise<Outcome>, pace: () => Pace): Poll {
     next = undefined;
     const outcome = await ask();
     asking = false;
+    answered = Date.now();
     times = outcome === last ? times + 1 : 1;
     last = outcome;
     if (!active) return;
     const wait = delay(outcome, times, pace());
-    next = Date.now() + wait;
-    timer = setTimeout(run, wait);
+    schedule(answered + (outcome === "failed" ? wait : Math.min(wait, hurry)));
+    hurry = Number.POSITIVE_INFINITY;
   }
 
   return {
@@ -64,9 +76,14 @@ export function poll(ask: () => Promise<Outcome>, pace: () => Pace): Poll {
       times = 0;
       void run();
     },
+    soon(gap_ms) {
+      if (asking) hurry = Math.min(hurry, gap_ms);
+      else if (active && answered + gap_ms < (next ?? Infinity)) schedule(answered + gap_ms);
+    },
     pause() {
       active = false;
       next = undefined;
+      hurry = Number.POSITIVE_INFINITY;
       clearTimeout(timer);
     },
     due: () => next,

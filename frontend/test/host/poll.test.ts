@@ -61,3 +61,77 @@ test("asks at once, then at the pace, then not while paused", async () => {
     mock.timers.reset();
   }
 });
+
+/** A poll that answers "same" when it is let, and how often it asked. */
+function held() {
+  let asked = 0;
+  let letGo = () => {};
+  const polling = poll(
+    () => {
+      asked++;
+      return new Promise<Outcome>((resolve) => {
+        letGo = () => resolve("same");
+      });
+    },
+    () => PACE,
+  );
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  const answer = async () => {
+    letGo();
+    await settle();
+  };
+  return { polling, answer, settle, asked: () => asked };
+}
+
+test("soon asks before its time, but not within the gap", async () => {
+  mock.timers.enable({ apis: ["setTimeout", "Date"] });
+  try {
+    const { polling, answer, asked } = held();
+    polling.soon(0);
+    mock.timers.tick(10_000);
+    assert.equal(asked(), 0); // paused
+    polling.now();
+    await answer();
+    polling.soon(500);
+    polling.soon(800);
+    mock.timers.tick(499);
+    assert.equal(asked(), 1);
+    mock.timers.tick(1);
+    assert.equal(asked(), 2);
+    await answer();
+    polling.soon(60_000); // never later than it would have been
+    mock.timers.tick(2000);
+    assert.equal(asked(), 3);
+    await answer();
+    mock.timers.tick(1000);
+    polling.soon(500);
+    mock.timers.tick(0);
+    assert.equal(asked(), 4);
+    await answer();
+    polling.soon(500);
+    polling.pause();
+    mock.timers.tick(60_000);
+    assert.equal(asked(), 4);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test("soon while a question is out asks once more, since the answer may be older than the news", async () => {
+  mock.timers.enable({ apis: ["setTimeout", "Date"] });
+  try {
+    const { polling, answer, asked } = held();
+    polling.now();
+    polling.soon(100);
+    await answer();
+    mock.timers.tick(100);
+    assert.equal(asked(), 2);
+    await answer();
+    mock.timers.tick(1999);
+    assert.equal(asked(), 2);
+    mock.timers.tick(1);
+    assert.equal(asked(), 3);
+  } finally {
+    mock.timers.reset();
+  }
+});

@@ -14,6 +14,8 @@ export interface RunSummary {
   /** In seconds since the epoch. */
   readonly last_wall: number | null;
   readonly error: string | null;
+  /** Rises with everything that is read of it, within one server. */
+  readonly generation: number;
   /** Tags by sort of what other writers left. */
   readonly holds: Readonly<Record<string, number>>;
   readonly points: number;

@@ -3,9 +3,11 @@
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { type Fetched, fetched } from "../../host/fetched.ts";
 import type { Link } from "../../host/link.ts";
+import { paced } from "../../host/paced.ts";
 import { runFilter } from "../../host/parent.ts";
 import { type Outcome, type Poll, poll } from "../../host/poll.ts";
 import { getColumns, getJson, repeated } from "../../host/request.ts";
+import { browserMeans, createStream, type Means } from "../../host/stream.ts";
 import { type History, runPath, sameSubject, stepsPath } from "./ask.ts";
 import { type Choices, fromLink, toLink } from "./choices.ts";
 import {
@@ -53,10 +55,16 @@ export interface Model {
 }
 
 const IDLE_MS = 10_000;
+/** Between two lists of runs while the stream tells that something changes. */
+const LIST_MS = 1000;
+/** Between two looks at the chosen run: as told, but no more than a part of the time goes into them. */
+const LOOK_MS = 100;
+const LOOK_MOST_MS = 2000;
+const LOOK_PARTS = 4;
 const AWAY_MS = 30_000;
 const LINK_MS = 200;
 
-export function createModel(link: Link): Model {
+export function createModel(link: Link, means: Means | null = browserMeans()): Model {
   const choices = signal<Choices>(fromLink(link.read()));
   const choose = (patch: Partial<Choices>) => {
     choices.value = { ...choices.peek(), ...patch };
@@ -66,7 +74,7 @@ export function createModel(link: Link): Model {
   const away = signal<Away | null>(null);
   const failing: Fetched<unknown>[] = [];
   const ask = repeated<RunsAnswer>("runs");
-  const polling = poll(
+  const inquiry = poll(
     async (): Promise<Outcome> => {
       try {
         const answer = await ask();
@@ -80,10 +88,58 @@ export function createModel(link: Link): Model {
       }
     },
     () => {
-      const steady = (runs.peek()?.looks_again_s ?? 1) * 1000;
+      // Also where the answer knows of more than the stream: it may be dead without a sign.
+      const hears = stream.up.peek() && stream.generation() >= (runs.peek()?.generation ?? 0);
+      const steady = hears ? IDLE_MS : (runs.peek()?.looks_again_s ?? 1) * 1000;
       return { steady_ms: steady, idle_ms: IDLE_MS, away_ms: AWAY_MS };
     },
   );
+
+  const told = signal<{ server: string; run: string; generation: number } | null>(null);
+  const looked = { at: 0, took_ms: 0 };
+  const look = paced(
+    (news: { server: string; run: string; generation: number }) => {
+      looked.at = performance.now();
+      told.value = news;
+    },
+    () => Math.min(LOOK_MOST_MS, Math.max(LOOK_MS, LOOK_PARTS * looked.took_ms)),
+  );
+  const stream = createStream(
+    "stream",
+    {
+      hello({ server, generation }) {
+        if (server !== runs.peek()?.server || generation !== runs.peek()?.generation) inquiry.soon(0);
+      },
+      changed(news) {
+        const server = runs.peek()?.server;
+        const run = choices.peek().run;
+        const generation = run === null ? undefined : news.runs[run];
+        if (server && run !== null && generation !== undefined) look({ server, run, generation });
+        inquiry.soon(summary.peek() ? LIST_MS : 0);
+      },
+    },
+    means,
+  );
+  const watching = signal(false);
+  effect(() => {
+    const server = runs.value?.server;
+    if (!watching.value) stream.leave();
+    else if (server && !runs.peek()?.problem) stream.join(server);
+  });
+  effect(() => {
+    if (!stream.up.value) inquiry.soon(LIST_MS);
+  });
+  const polling: Poll = {
+    ...inquiry,
+    now() {
+      inquiry.now();
+      watching.value = true;
+    },
+    pause() {
+      inquiry.pause();
+      watching.value = false;
+    },
+  };
 
   const summary = computed(() => runs.value?.runs.find((run) => run.name === choices.value.run) ?? null);
   effect(() => {
@@ -99,11 +155,15 @@ export function createModel(link: Link): Model {
   const infoKey = computed(() => {
     const run = summary.value;
     if (!run || run.error || run.state === "waiting") return null;
-    const token = [runs.value!.server, run.last_step, run.last_wall, run.state, run.nan];
-    if (run.state === "reading") token.push(runs.value!.generation);
+    const server = runs.value!.server;
+    const heard = told.value?.server === server && told.value.run === run.name ? told.value.generation : 0;
+    const token = [server, Math.max(heard, run.generation)];
     return `${runPath(run.name, history.value)}#${token.join()}`;
   });
   const info = fetched<RunAnswer>(infoKey, getJson, sameSubject);
+  effect(() => {
+    if (info.answer.value) looked.took_ms = performance.now() - looked.at;
+  });
   const scope = computed(() => {
     const scopes = info.answer.value?.value.scopes ?? [];
     return scopes.find((each) => each.name === choices.value.scope) ?? scopes[0] ?? null;

@@ -52,6 +52,7 @@ class Log {
           last_step: step,
           last_wall: step,
           error: null,
+          generation: step,
         }));
         const progress = { done: true };
         return JSON.stringify({

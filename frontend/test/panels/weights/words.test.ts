@@ -83,6 +83,7 @@ const run = (name: string, more: Partial<RunSummary> = {}): RunSummary => ({
   last_step: 1,
   last_wall: 1,
   error: null,
+  generation: 1,
   holds: { scalar: 1 },
   points: 20,
   sessions: 1,

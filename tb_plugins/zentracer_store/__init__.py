@@ -3,24 +3,31 @@
 from zentracer_store.catalogue import Catalogue
 from zentracer_store.discover import Place, parse_places
 from zentracer_store.facts import facts_of, has_loss
+from zentracer_store.holdings import Holding
+from zentracer_store.picture import ARRAYS
 from zentracer_store.points import Sample, sample_of, values_at
-from zentracer_store.query import ARRAYS, LARGEST_SIDE, CellsAnswer, CellsQuery, QueryError, answer_cells
+from zentracer_store.query import LARGEST_SIDE, CellsAnswer, CellsQuery, QueryError, answer_cells
+from zentracer_store.spans import SessionSpan
 from zentracer_store.store import Store
 from zentracer_store.timeline import Timeline
-from zentracer_store.trial import Scope
+from zentracer_store.trial import ALL, Scope, View
 
 __all__ = [
+    "ALL",
     "ARRAYS",
     "LARGEST_SIDE",
     "Catalogue",
     "CellsAnswer",
     "CellsQuery",
+    "Holding",
     "Place",
     "QueryError",
     "Sample",
     "Scope",
+    "SessionSpan",
     "Store",
     "Timeline",
+    "View",
     "answer_cells",
     "facts_of",
     "has_loss",

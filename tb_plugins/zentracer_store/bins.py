@@ -1,4 +1,4 @@
-"""Divides steps into cells, and says which samples of a track belong to which."""
+"""Says which samples of a track belong to which cells."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from zentracer_store.growing import Array
-from zentracer_store.timeline import Timeline
 from zentracer_store.tracks import Gaps, Track
 
 
@@ -32,22 +31,6 @@ class Bins:
         """The cells `first` to `last` (exclusive)."""
         some = slice(first, last)
         return Bins(self.first[some], self.last[some], self.held[some], self.missing[some])
-
-
-def edges_of(timeline: Timeline, first: float, last: float, width: int) -> Array:
-    """Edges of the cells over [first, last): one a sample while at most `width` are there, else `width` equal ones.
-
-    With one cell a sample, gaps have cells of their own, and so has what lies before the first or after the last.
-    """
-    steps = timeline.steps
-    inside = steps[np.searchsorted(steps, first) : np.searchsorted(steps, last)]
-    if len(inside) <= width:
-        marks = [edge for track in timeline.tracks for edge in (track.gaps.start, track.gaps.end)]
-        points = np.unique(np.concatenate([inside, [timeline.end], *marks]).astype(np.float64))
-        edges: Array = np.concatenate([[first], points[(points > first) & (points < last)], [last]])
-        if len(edges) <= 2 * width + 4:
-            return edges
-    return np.linspace(first, last, width + 1)
 
 
 def bins_of(track: Track, edges: Array) -> Bins:

@@ -54,30 +54,32 @@ def _fold(
     def kept(numbers: Array, other: float = 0.0) -> Array:
         return numbers if finite is None else np.where(finite, numbers, numbers.dtype.type(other))
 
-    def add(numbers: Array) -> Array:
-        return modules.reduce(np.add, kept(numbers))
+    def total(numbers: Array, weights: Array) -> Array:
+        return modules.dot(kept(numbers), weights)
 
     def entries() -> Array:
-        return add(sizes[None, :] if finite is None else np.broadcast_to(sizes, values.shape))
+        ones = np.ones((1, len(sizes)), values.dtype) if finite is None else finite.astype(values.dtype)
+        return modules.dot(ones, sizes)
 
     match rule:
         case "root_sum_squares":
-            return np.asarray(np.sqrt(add(values * values)))
+            plain = kept(values)
+            return np.asarray(np.sqrt(modules.dot(plain, plain)))
         case "sum":
-            return add(values)
+            return total(values, np.ones(len(sizes), values.dtype))
         case "min":
             return modules.reduce(np.minimum, kept(values, np.inf))
         case "max":
             return modules.reduce(np.maximum, kept(values, -np.inf))
         case "root_mean_square":
-            return np.asarray(np.sqrt(add(values * values * sizes) / entries()))
+            return np.asarray(np.sqrt(total(values * values, sizes) / entries()))
         case "mean_by_count":
-            return np.asarray(add(values * sizes) / entries())
+            return np.asarray(total(values, sizes) / entries())
         case "pooled_std":
             squares = values * values
             if means is not None:
-                mean = add(means * sizes) / entries()
+                mean = total(means, sizes) / entries()
                 squares += (means - mean[:, modules.owner]) ** 2
-            return np.asarray(np.sqrt(add(squares * sizes) / entries()))
+            return np.asarray(np.sqrt(total(squares, sizes) / entries()))
         case _:
             return np.full((len(values), len(modules.members)), np.nan)

@@ -69,6 +69,17 @@ class Groups:
             result[:, group] = total
         return result
 
+    def dot(self, values: Array, weights: Array) -> Array:
+        """The sum of products over the columns of each group: [n, columns], twice or [columns], to [n, groups]."""
+        result = np.empty((len(values), len(self.members)), np.result_type(values, weights))
+        for group, columns in self.by_size:
+            shape = (len(columns), columns.shape[1])
+            pick = index_of(columns.ravel())
+            taken = values[:, pick].reshape(-1, *shape)
+            other = weights[pick].reshape(shape) if weights.ndim == 1 else weights[:, pick].reshape(-1, *shape)
+            result[:, group] = np.einsum("ngc,gc->ng" if weights.ndim == 1 else "ngc,ngc->ng", taken, other)
+        return result
+
 
 def index_of(numbers: Array | Sequence[int]) -> Any:
     """Numbers as a slice where they are evenly spaced, which numpy copies many times faster; else as they are."""

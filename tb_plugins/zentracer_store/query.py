@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from zentracer_schema import ColumnSpec
-from zentracer_store.bins import Bins, bins_of, edges_of
-from zentracer_store.cells import MARKS, Cells, Samples, cells_of, empty_cells
-from zentracer_store.distribution import Distribution, quantiles_of
-from zentracer_store.fold import fold_rows
-from zentracer_store.groups import Groups, index_of
+from zentracer_store.cells import MARKS
+from zentracer_store.distribution import answer_of, quantiles_of
+from zentracer_store.grid import Tile, tiles_of
 from zentracer_store.growing import Array
-from zentracer_store.marks import explaining
-from zentracer_store.strata import STRATA, strata_of
+from zentracer_store.kept import KEPT, Kept, key_of
+from zentracer_store.picture import ARRAYS, Lines, Picture
 from zentracer_store.timeline import Timeline
-from zentracer_store.together import Together
-from zentracer_store.tracks import Track
-from zentracer_store.tree import Node
 
 MOST_CELLS = 4_000_000
 LARGEST_SIDE = 8192
-ARRAYS = ("mean", "min", "max", "count", *MARKS, "status")
-"""The arrays of an answer, in its order."""
-
-_TILE = 1 << 16
-"""Values of one array worked on at a time: what all steps of the work need stays in the processor's cache."""
 
 
 class QueryError(ValueError):
@@ -59,8 +48,16 @@ class CellsAnswer:
     arrays: dict[str, Array]
 
 
-def answer_cells(timeline: Timeline, query: CellsQuery) -> CellsAnswer:
+def _nothing() -> None:
+    """Somebody always waits."""
+
+
+def answer_cells(
+    timeline: Timeline, query: CellsQuery, *, kept: Kept = KEPT, check: Callable[[], None] = _nothing
+) -> CellsAnswer:
     """Reduce a timeline to the cells that `query` asks for.
+
+    `check` is called between tiles, and may raise to end the work.
 
     Raises:
         QueryError: there is no such column, the window is empty, or the answer would be too large.
@@ -73,21 +70,20 @@ def answer_cells(timeline: Timeline, query: CellsQuery) -> CellsAnswer:
     end = timeline.end if query.end is None else query.end
     if not start < end:
         raise QueryError(f"The window from step {start:g} to step {end:g} is empty. Ask for 'from' below 'to'.")
-    edges = edges_of(timeline, start, end, query.width)
+    tiles = tiles_of(timeline, start, end, query.width)
     nodes = timeline.tree.nodes(query.folded, query.height)
-    lines = [
-        (number, kind) for number, node in enumerate(nodes) for kind in (("value",) if node.leaf else ("fold", *STRATA))
-    ]
-    cells = len(edges) - 1
-    if len(lines) * cells > MOST_CELLS:
+    picture = Picture(timeline, column, nodes, kept, check)
+    cells = sum(tile.last - tile.first for tile in tiles)
+    # Even cells may be one more than was asked for, where the window begins inside one.
+    if len(picture.lines) * (cells - 1) > MOST_CELLS:
         raise QueryError(
-            f"The picture would have {len(lines):,} rows of {cells:,} cells, over the limit of {MOST_CELLS:,} cells. "
-            "Ask for a smaller width or height."
+            f"The picture would have {len(picture.lines):,} rows of {cells:,} cells, over the limit of {MOST_CELLS:,} "
+            "cells. Ask for a smaller width or height."
         )
-    picture = _Picture(timeline, column, edges, nodes, lines)
-    tile = max(_TILE // len(timeline.rows), 1)
-    for at in range(0, cells, tile):
-        picture.fill(at, min(at + tile, cells))
+    made = [picture.tile(tile) for tile in tiles]
+    origins = tuple(track.origin(0, len(track.steps)) for track in timeline.tracks)
+    quantiles = kept.get(key_of("quantiles", column.name, origins), lambda: quantiles_of(timeline, column.name))
+    shown = [slice(tile.first, tile.last) for tile in tiles]
     facts = {
         "column": column.name,
         "scale": column.scale,
@@ -98,144 +94,37 @@ def answer_cells(timeline: Timeline, query: CellsQuery) -> CellsAnswer:
         "nodes": [
             {"path": n.path, "leaf": n.leaf, "leaves": len(n.rows), "folded_to_fit": n.folded_to_fit} for n in nodes
         ],
-        "rows": [{"node": number, "stratum": kind} for number, kind in lines],
-        "distribution": picture.distribution.answer(),
-        "quantiles": quantiles_of(timeline, column.name),
+        "rows": [{"node": number, "stratum": kind} for number, kind in picture.lines],
+        "distribution": answer_of([(lines.spread, some) for lines, some in zip(made, shown, strict=True)]),
+        "quantiles": quantiles.values,
         "samples": int(np.diff(np.searchsorted(timeline.steps, [start, end]))[0]),
     }
-    return CellsAnswer(facts, edges, picture.finished())
+    return CellsAnswer(facts, _edges(tiles), _arrays(made, shown, (len(picture.lines), cells)))
 
 
-class _Picture:
-    """The arrays of an answer while they are filled, some cells of all rows at a time."""
-
-    def __init__(
-        self,
-        timeline: Timeline,
-        column: ColumnSpec,
-        edges: Array,
-        nodes: Sequence[Node],
-        lines: Sequence[tuple[int, str]],
-    ) -> None:
-        self.distribution = Distribution(log=column.scale == "log")
-        self._timeline, self._column = timeline, column
-        self._log = column.scale == "log"
-        self._bins = [bins_of(track, edges) for track in timeline.tracks]
-        self._folds = [
-            _Fold(timeline, column, edges, tracks, [(number, nodes[number]) for number in numbers])
-            for tracks, numbers in _by_tracks(timeline, nodes).items()
-        ]
-        folded = [number for number, node in enumerate(nodes) if not node.leaf]
-        self._modules = Groups(tuple(np.array(nodes[number].rows) for number in folded)) if folded else None
-        place = {line: number for number, line in enumerate(lines)}
-        self._lines = {kind: index_of([place[number, kind] for number in folded]) for kind in ("fold", *STRATA)}
-        leaves = [number for number, node in enumerate(nodes) if node.leaf]
-        self._leaf_lines = index_of([place[number, "value"] for number in leaves])
-        self._leaf_rows = index_of([nodes[number].rows[0] for number in leaves])
-        self._fold_line = {number: place[number, "fold"] for number in folded}
-        self._shape = (len(lines), len(edges) - 1)
-        largest = max((len(node.rows) for node in nodes), default=1)
-        most = max((int(np.max([b.last - b.first, b.missing])) for b in self._bins), default=0)
-        self._counts = np.min_scalar_type(most * largest)
-        self._arrays: dict[str, Array] = {}
-
-    def fill(self, first: int, last: int) -> None:
-        """Work out the cells `first` to `last` (exclusive)."""
-        leaf = self._leaf_cells(first, last)
-        self.distribution.add(leaf)
-        some = slice(first, last)
-        for name, array in (("mean", leaf.mean), ("min", leaf.min), ("max", leaf.max), ("count", leaf.count)):
-            self._array(name)[self._leaf_lines, some] = array[:, self._leaf_rows].T
-        self._array("status")[self._leaf_lines, some] = leaf.status[:, self._leaf_rows].T
-        for name, array in leaf.marks.items():
-            self._array(name)[self._leaf_lines, some] = array[:, self._leaf_rows].T
-        if self._modules is None:
-            return
-        for kind, arrays in strata_of(leaf, self._modules, log=self._log).items():
-            for name, array in arrays.items():
-                self._array(name)[self._lines[kind], some] = array.T
-        for fold in self._folds:
-            folded = fold.cells(first, last)
-            rows = index_of([self._fold_line[number] for number in fold.numbers])
-            for name, array in (("mean", folded.mean), ("min", folded.min), ("max", folded.max)):
-                self._array(name)[rows, some] = array.T
-
-    def finished(self) -> dict[str, Array]:
-        """All arrays; those that nothing was written into are one and the same of zeros."""
-        blank = np.zeros(self._shape, np.uint8)
-        return {name: self._arrays.get(name, blank) for name in ARRAYS}
-
-    def _array(self, name: str) -> Array:
-        if name not in self._arrays:
-            if name in ("mean", "min", "max"):
-                self._arrays[name] = np.empty(self._shape, np.float32)
-            else:
-                self._arrays[name] = np.zeros(self._shape, np.uint8 if name == "status" else self._counts)
-        return self._arrays[name]
-
-    def _leaf_cells(self, first: int, last: int) -> Cells:
-        parts = [
-            _track_cells(track, self._column, bins.part(first, last))
-            for track, bins in zip(self._timeline.tracks, self._bins, strict=True)
-        ]
-        if len(parts) == 1:
-            return parts[0]  # its rows are all rows, in order
-        whole = empty_cells(last - first, len(self._timeline.rows))
-        for track, part in zip(self._timeline.tracks, parts, strict=True):
-            for name in ("mean", "min", "max", "count", "used", "status"):
-                getattr(whole, name)[:, track.rows] = getattr(part, name)
-            for name, marks in part.marks.items():
-                whole.marks.setdefault(name, np.zeros(whole.mean.shape, np.uint32))[:, track.rows] = marks
-        return whole
+def _edges(tiles: Sequence[Tile]) -> Array:
+    begins = [tile.edges[tile.first : tile.last] for tile in tiles]
+    return np.concatenate([*begins, tiles[-1].edges[tiles[-1].last :][:1]])
 
 
-def _track_cells(track: Track, column: ColumnSpec, bins: Bins) -> Cells:
-    window = bins.window
-    values, status = track.shown(column.name, *window), track.status(*window)
-    if values is None:
-        values = np.full(status.shape, np.nan, np.float32)
-    bad, lacking = track.bad(column.name, *window), track.lacking(column.name, *window)
-    samples = Samples(values, status, bad, lacking, explaining(column))
-    return cells_of(samples, bins, log=column.scale == "log")
-
-
-def _by_tracks(timeline: Timeline, nodes: Sequence[Node]) -> dict[tuple[int, ...], list[int]]:
-    """Folded nodes by the tracks that their rows are in."""
-    home = np.empty(len(timeline.rows), np.intp)
-    for number, track in enumerate(timeline.tracks):
-        home[track.rows] = number
-    groups: dict[tuple[int, ...], list[int]] = {}
-    for number, node in enumerate(nodes):
-        if not node.leaf:
-            groups.setdefault(tuple(np.unique(home[list(node.rows)]).tolist()), []).append(number)
-    return groups
-
-
-class _Fold:
-    """Folds the rows of some nodes, all in the same tracks, by the column's rule."""
-
-    def __init__(
-        self,
-        timeline: Timeline,
-        column: ColumnSpec,
-        edges: Array,
-        tracks: tuple[int, ...],
-        nodes: Sequence[tuple[int, Node]],
-    ) -> None:
-        self.numbers = [number for number, _ in nodes]
-        self._column, self._columns = column, timeline.columns
-        rows = np.concatenate([node.rows for _, node in nodes])
-        ends = np.cumsum([len(node.rows) for _, node in nodes])
-        self._modules = Groups(tuple(np.split(np.arange(len(rows)), ends[:-1])))
-        self._sizes = timeline.sizes[rows]
-        self._together = Together([timeline.tracks[number] for number in tracks], rows)
-        self._bins = bins_of(self._together.axis, edges)
-
-    def cells(self, first: int, last: int) -> Cells:
-        """The cells `first` to `last` (exclusive) of the folded rows."""
-        bins = replace(self._bins.part(first, last), missing=np.zeros(last - first, np.uint32))
-        window = bins.window
-        folded = fold_rows(
-            self._column, self._columns, lambda name: self._together.values(name, *window), self._sizes, self._modules
-        )
-        return cells_of(Samples(folded), bins, log=self._column.scale == "log")
+def _arrays(made: Sequence[Lines], shown: Sequence[slice], shape: tuple[int, int]) -> dict[str, Array]:
+    """The shown cells of all tiles as one array a name; those in which there is nothing are one and the same."""
+    counts = np.min_scalar_type(max(lines.most for lines in made))
+    blank = np.zeros(shape, np.uint8)
+    single = all(lines.arrays["max"] is lines.arrays["min"] for lines in made)
+    arrays: dict[str, Array] = {}
+    for name in ARRAYS:
+        if name == "max" and single:
+            arrays[name] = arrays["min"]
+        elif all(name not in lines.arrays for lines in made):
+            arrays[name] = blank
+        else:
+            dtype = counts if name in ("count", *MARKS) else made[0].arrays["mean" if name != "status" else name].dtype
+            arrays[name] = np.zeros(shape, dtype)
+            at = 0
+            for lines, some in zip(made, shown, strict=True):
+                width = some.stop - some.start
+                if name in lines.arrays:
+                    arrays[name][:, at : at + width] = lines.arrays[name][:, some]
+                at += width
+    return arrays

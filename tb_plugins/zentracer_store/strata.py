@@ -32,7 +32,7 @@ def strata_of(cells: Cells, modules: Groups, *, log: bool) -> dict[str, dict[str
     }
     marks = {name: modules.reduce(np.add, array) for name, array in cells.marks.items()}
     common = {
-        "count": cells.count[:, modules.first] if cells.alike else modules.reduce(np.maximum, cells.count),
+        "count": cells.count if cells.count.shape[1] == 1 else modules.reduce(np.maximum, cells.count),
         "status": modules.reduce(np.bitwise_or, cells.status),
     }
     result = {"fold": common | marks}

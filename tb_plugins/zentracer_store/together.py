@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from zentracer_store.groups import index_of
 from zentracer_store.growing import Array
+from zentracer_store.kept import key_of
 from zentracer_store.tracks import Gaps, Track
 
 _NO_GAPS = Gaps(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
@@ -41,6 +43,17 @@ class Together:
                 values = _known(track, column, lowest, highest + 1)[:, self._place[mine]]
                 joined[:, mine] = np.where((at >= 0)[:, None], values[np.maximum(at - lowest, 0)], np.nan)
         return joined
+
+    def origin(self, first: int, last: int) -> tuple[Any, ...]:
+        """Where the samples `first` to `last` of the axis are recorded, see `Track.origin`."""
+        if len(self._tracks) == 1:
+            return self._tracks[0].origin(first, last)
+        found: list[Any] = []
+        for track in self._tracks:
+            at = _holding(track, self.axis.steps[first:last])
+            held = at[at >= 0]
+            found += [key_of(at), track.origin(int(held.min()), int(held.max()) + 1) if len(held) else ()]
+        return tuple(found)
 
 
 def _axis_of(tracks: Sequence[Track]) -> Track:

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zentracer_store.columns import Segment
 from zentracer_store.growing import Array
+from zentracer_store.kept import key_of
 from zentracer_store.marks import bits_that_matter, shown
 
 Indices = NDArray[np.intp]
+
+_numbers = itertools.count()
+_known: WeakKeyDictionary[Segment, int] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def _number_of(segment: Segment) -> int:
+    """Tells a segment from all others of this process, those among them that are gone."""
+    with _lock:
+        number = _known.get(segment)
+        if number is None:
+            number = _known[segment] = next(_numbers)
+        return number
 
 
 @dataclass(frozen=True)
@@ -32,6 +50,11 @@ class Piece:
     def bad(self, first: int, last: int) -> Array | None:
         """The same of `Segment.bad`."""
         return self._picked(self.segment.bad(first, last))
+
+    @cached_property
+    def origin(self) -> tuple[int, bytes | None]:
+        """Which segment's samples these are, and of which rows."""
+        return _number_of(self.segment), None if self.rows is None else key_of(self.rows)
 
     def _picked(self, values: Array | None) -> Array | None:
         return values if values is None or self.rows is None else values[:, self.rows]
@@ -94,6 +117,10 @@ class Track:
         """The status bits of samples `first` to `last`, [samples, rows]; 0 where a table has none."""
         parts = [(hi - lo, piece.column("status", lo, hi)) for piece, lo, hi in self._within(first, last)]
         return self._joined(parts, np.uint8(0))
+
+    def origin(self, first: int, last: int) -> tuple[Any, ...]:
+        """Where samples `first` to `last` are recorded. What is recorded never changes, so equal origins are equal."""
+        return tuple((*piece.origin, lo, hi) for piece, lo, hi in self._within(first, last))
 
     def _joined(self, parts: Sequence[tuple[int, Array | None]], default: Any) -> Array:
         filled = [np.full((n, len(self.rows)), default) if part is None else part for n, part in parts]

@@ -15,7 +15,6 @@ from tests.tb_plugins.zentracer_store import slow_query
 from tests.tb_plugins.zentracer_store.slow_query import Model
 from zentracer_schema import Status
 from zentracer_store import CellsQuery, QueryError, Store, answer_cells, parse_places
-from zentracer_store.bins import edges_of
 
 RULES = {column.name: column.fold for column in schema.PARAMETER_COLUMNS}
 LOG = {column.name for column in schema.PARAMETER_COLUMNS if column.scale == "log"}
@@ -180,18 +179,29 @@ def test_with_at_most_width_samples_there_is_one_cell_a_sample(tmp_path):
     assert answer.arrays["count"].tolist() == [[1, 1, 1, 1]] * 2
 
 
-def test_with_more_samples_than_width_the_cells_are_equally_wide(tmp_path):
+def test_with_more_samples_than_width_the_cells_are_as_wide_as_the_next_power_of_two(tmp_path):
     write_run(tmp_path / "a", steps=range(100))
     answer = answer_cells(timeline_in(tmp_path), CellsQuery("update_ratio", width=10))
-    assert answer.edges.tolist() == list(range(0, 101, 10))
-    assert (answer.arrays["count"] == 10).all()
+    assert answer.edges.tolist() == list(range(0, 113, 16))
+    assert answer.arrays["count"].tolist() == [[16, 16, 16, 16, 16, 16, 4]] * 2
 
 
-def test_a_window_between_two_samples_repeats_the_first_of_them(tmp_path):
+def test_even_cells_lie_where_they_lay_when_the_window_moves(tmp_path):
+    write_run(tmp_path / "a", steps=range(100), update_ratio=lambda step: step + 1.0)
+    timeline = timeline_in(tmp_path)
+    whole = answer_cells(timeline, CellsQuery("update_ratio", 0, 96, width=24))
+    moved = answer_cells(timeline, CellsQuery("update_ratio", 13, 61, width=12))
+    assert moved.edges.tolist() == list(range(12, 65, 4))
+    for name in ("min", "max", "mean", "count"):
+        assert moved.arrays[name].tolist() == whole.arrays[name][:, 3:16].tolist()
+
+
+def test_a_window_between_two_samples_shows_the_whole_cell_of_the_first_of_them(tmp_path):
     write_run(tmp_path / "a", steps=[0, 100, 200], update_ratio=lambda step: 0.5 if step == 100 else 0.25)
     answer = answer_cells(timeline_in(tmp_path), CellsQuery("update_ratio", 120, 180, width=100))
+    assert answer.edges.tolist() == [100, 200]
     assert answer.arrays["max"].tolist() == [[0.5], [0.5]]
-    assert answer.arrays["count"].tolist() == [[0], [0]]
+    assert answer.arrays["count"].tolist() == [[1], [1]]
     assert answer.facts["samples"] == 0
 
 
@@ -236,11 +246,11 @@ def test_distribution_counts_every_value_of_the_window(tmp_path):
     assert marks == {"zeros": 1, "nan": 1, "pinf": 1, "ninf": 0, "missing": 0}
 
 
-def test_distribution_of_a_linear_column_has_the_limits_of_the_data(tmp_path):
+def test_distribution_of_a_linear_column_has_bins_as_wide_as_a_power_of_two_about_the_data(tmp_path):
     write_run(tmp_path / "a", steps=range(5), rows=["w"], weight_mean=lambda step: step - 1.0)
     distribution = answer_cells(timeline_in(tmp_path), CellsQuery("weight_mean")).facts["distribution"]
-    assert (distribution["low"], distribution["high"]) == (-1, 3)
-    assert sum(distribution["counts"]) == 5
+    assert (distribution["low"], distribution["high"], distribution["bins"]) == (-1, 3 + 1 / 64, 257)
+    assert {n: c for n, c in enumerate(distribution["counts"]) if c} == {0: 1, 64: 1, 128: 1, 192: 1, 256: 1}
     assert distribution["zeros"] == 1
 
 
@@ -283,11 +293,13 @@ def test_a_picture_over_the_limit_of_cells_is_refused(tmp_path):
         answer_cells(timeline_in(tmp_path), CellsQuery("update_ratio", width=3000))
 
 
-def test_one_cell_a_sample_gives_way_to_equal_cells_where_gaps_would_make_too_many(tmp_path):
-    write_run(tmp_path / "a", steps=[0, 1, 2, 50, 51, 52, 200, 201, 202])
+def test_one_cell_a_sample_gives_way_to_even_cells_where_gaps_would_make_too_many(tmp_path):
+    write_run(tmp_path / "a", steps=[0, 1, 2, 50, 51, 52, 200, 201, 202], rows=["w"])
     timeline = timeline_in(tmp_path)
-    assert len(edges_of(timeline, 0, 203, width=9)) == 1 + 9 + 2
-    assert edges_of(timeline, 0, 203, width=8).tolist() == np.linspace(0, 203, 9).tolist()
+    by_sample = answer_cells(timeline, CellsQuery("update_ratio", 0, 203, width=9))
+    assert by_sample.edges.tolist() == [0, 1, 2, 3, 50, 51, 52, 53, 200, 201, 202, 203]
+    even = answer_cells(timeline, CellsQuery("update_ratio", 0, 203, width=3))
+    assert even.edges.tolist() == [0, 128, 256]
 
 
 def test_columns_of_an_older_table_that_the_newer_lacks_are_missing_there(tmp_path):

@@ -1,0 +1,149 @@
+"""The lines of a picture, tile by tile: what each node of the tree shows in each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from zentracer_schema import ColumnSpec
+from zentracer_store.bins import Bins
+from zentracer_store.cells import MARKS, Cells, cells_of, empty_cells, laid_out, reduced
+from zentracer_store.distribution import Spread, spread_of
+from zentracer_store.grid import Tile
+from zentracer_store.groups import Groups, index_of
+from zentracer_store.growing import Array
+from zentracer_store.kept import Kept, key_of
+from zentracer_store.levels import level_of
+from zentracer_store.sources import FoldSource, Source, TrackSource, fold_sources
+from zentracer_store.strata import STRATA, strata_of
+from zentracer_store.timeline import Timeline
+from zentracer_store.tree import Node
+
+ARRAYS = ("mean", "min", "max", "count", *MARKS, "status")
+"""The arrays of an answer, in its order."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Of a tile: `arrays` by name, [lines, cells] or, the same for all lines, [1, cells]; one not there is all zeros.
+
+    Where `max` is the same array as `min`, no cell has more than one value.
+    """
+
+    arrays: dict[str, Array]
+    spread: Spread
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the arrays take."""
+        return sum({id(a): a.nbytes for a in self.arrays.values()}.values()) + self.spread.nbytes
+
+    @cached_property
+    def most(self) -> int:
+        """The largest count."""
+        return max(int(array.max(initial=0)) for name, array in self.arrays.items() if name in ("count", *MARKS))
+
+
+class Picture:
+    """One column of a timeline, its rows as the lines of some nodes. `check` may raise where nobody waits any more."""
+
+    def __init__(
+        self, timeline: Timeline, column: ColumnSpec, nodes: Sequence[Node], kept: Kept, check: Callable[[], None]
+    ) -> None:
+        self.lines = [
+            (number, kind)
+            for number, node in enumerate(nodes)
+            for kind in (("value",) if node.leaf else ("fold", *STRATA))
+        ]
+        self._timeline, self._kept, self._check = timeline, kept, check
+        self._log = column.scale == "log"
+        self._tracks = [TrackSource(track, column) for track in timeline.tracks]
+        self._folds = fold_sources(timeline, column, nodes)
+        folded = [number for number, node in enumerate(nodes) if not node.leaf]
+        leaves = [number for number, node in enumerate(nodes) if node.leaf]
+        self._modules = Groups(tuple(np.array(nodes[number].rows) for number in folded)) if folded else None
+        place = {line: number for number, line in enumerate(self.lines)}
+        self._places = {kind: index_of([place[number, kind] for number in folded]) for kind in ("fold", *STRATA)}
+        self._fold_places = [index_of([place[number, "fold"] for number in fold.numbers]) for fold in self._folds]
+        self._leaf_places = index_of([place[number, "value"] for number in leaves])
+        self._leaf_rows = index_of([nodes[number].rows[0] for number in leaves])
+        drawn = [(node.leaf, *node.rows) for node in nodes]
+        homes = [track.rows for track in timeline.tracks]
+        self._what = key_of("lines", self._log, tuple(drawn), *homes)
+
+    def tile(self, tile: Tile) -> Lines:
+        """All lines in the cells of a tile."""
+        sources: list[Source] = [*self._tracks, *self._folds]
+        bins = [source.bins(tile.edges) for source in sources]
+        seen = [
+            part
+            for source, some in zip(sources, bins, strict=True)
+            for part in (source.key(*some.window), some.first, some.last, some.held, some.missing)
+        ]
+        # Cells of a level are means of means: the same up to rounding, which is not the same as equal.
+        return self._kept.get(key_of(self._what, tile.width is None, *seen), lambda: self._made(tile, bins))
+
+    def _made(self, tile: Tile, bins: Sequence[Bins]) -> Lines:
+        self._check()
+        leaf = self._leaf_cells(tile, bins)
+        shape = (len(self.lines), len(tile.edges) - 1)
+        arrays: dict[str, Array] = {}
+
+        def put(name: str, lines: Any, values: Array) -> None:
+            if name not in arrays:
+                blank = np.full(shape, np.nan, np.float32) if name in ("mean", "min", "max") else None
+                arrays[name] = np.zeros(shape, np.uint8 if name == "status" else np.uint32) if blank is None else blank
+            arrays[name][lines] = values.T
+
+        if leaf.count.shape[1] == 1:
+            arrays["count"] = leaf.count.T
+        for name in ("mean", "min", "max", "count", "status"):
+            if name not in arrays or name != "count":
+                put(name, self._leaf_places, getattr(leaf, name)[:, self._leaf_rows])
+        for name, marks in leaf.marks.items():
+            put(name, self._leaf_places, marks[:, self._leaf_rows])
+        if self._modules is not None:
+            for kind, values in strata_of(leaf, self._modules, log=self._log).items():
+                for name, array in values.items():
+                    if name != "count" or leaf.count.shape[1] > 1:
+                        put(name, self._places[kind], array)
+            for source, some, places in zip(self._folds, bins[len(self._tracks) :], self._fold_places, strict=True):
+                folded = self._cells(source, tile, some)
+                for name in ("mean", "min", "max"):
+                    put(name, places, getattr(folded, name))
+        return Lines(arrays, spread_of(leaf, log=self._log))
+
+    def _leaf_cells(self, tile: Tile, bins: Sequence[Bins]) -> Cells:
+        parts = [
+            self._cells(source, tile, some)
+            for source, some in zip(self._tracks, bins[: len(self._tracks)], strict=True)
+        ]
+        if len(parts) == 1:
+            return parts[0]  # its rows are all rows, in order
+        whole = empty_cells(len(tile.edges) - 1, len(self._timeline.rows))
+        for track, part in zip(self._timeline.tracks, parts, strict=True):
+            for name in ("mean", "min", "max", "count", "used", "status"):
+                getattr(whole, name)[:, track.rows] = getattr(part, name)
+            for name, marks in part.marks.items():
+                whole.marks.setdefault(name, np.zeros(whole.mean.shape, np.uint32))[:, track.rows] = marks
+        return whole
+
+    def _cells(self, source: Source, tile: Tile, bins: Bins) -> Cells:
+        if isinstance(source, FoldSource):
+            # What a fold has no value for is counted among the rows that it is made of.
+            bins = Bins(bins.first, bins.last, bins.held, np.zeros_like(bins.missing))
+        if tile.width is None:
+            return cells_of(source.samples(*bins.window), bins, log=source.log)
+        level = level_of(source, tile.width, tile.number, self._kept, self._check)
+        held = np.flatnonzero(bins.held)
+        if not len(held):
+            return laid_out([(level.places, level.cells)], bins)
+        first = bins.first[held]
+        some, place = np.unique(first, return_inverse=True)
+        lo, hi = int(some[0]), int(some[-1]) + 1
+        repeated = reduced(source.samples(lo, hi).at(some - lo), place, place + 1, log=source.log)
+        return laid_out([(level.places, level.cells), (held, repeated)], bins)

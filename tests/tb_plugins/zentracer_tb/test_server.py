@@ -5,6 +5,9 @@ import os
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -36,6 +39,22 @@ def until(server, is_so, path=BASE + "runs"):
             return content
         assert time.monotonic() < end, content
         time.sleep(0.1)
+
+
+@contextmanager
+def listening(server, path=BASE + "stream"):
+    """An open stream, and a function for its next event: its name and its content."""
+    with urllib.request.urlopen(server.url + path, timeout=PATIENCE_S) as lines:
+        assert lines.headers["Content-Type"] == "text/event-stream; charset=utf-8"
+
+        def following():
+            name, data = lines.readline(), lines.readline()
+            if name.startswith(b":"):
+                return following()
+            assert lines.readline() == b"\n"
+            return name.decode().removeprefix("event: ").strip(), json.loads(data.decode().removeprefix("data: "))
+
+        yield following
 
 
 def all_read(content):
@@ -104,6 +123,33 @@ def test_other_methods_are_refused(server):
 
 def test_the_tab_works_below_an_experiment(server):
     until(server, all_read, path="experiment/foo/" + BASE + "runs")
+    with listening(server, "experiment/foo/" + BASE + "stream") as following:
+        name, stand = following()
+    assert (name, set(stand)) == ("hello", {"server", "generation"})
+
+
+def test_a_browser_that_left_makes_room_for_the_next(server):
+    with ExitStack() as eight:
+        for _ in range(8):
+            listen_when_there_is_room(server, eight)
+        assert server.get(BASE + "stream").status == 503
+    with ExitStack() as another:
+        listen_when_there_is_room(server, another)
+
+
+def listen_when_there_is_room(server, stack):
+    """Nothing signals that the server has noticed who left."""
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            following = stack.enter_context(listening(server))
+        except urllib.error.HTTPError as error:
+            error.close()
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        else:
+            assert following()[0] == "hello"
+            return
 
 
 def test_runs_are_found_when_they_come_and_followed_while_they_grow(mode, tmp_path):
@@ -115,7 +161,10 @@ def test_runs_are_found_when_they_come_and_followed_while_they_grow(mode, tmp_pa
         log = begin(logdir / "a").table(0, spec, table(1)).append()
         content = until(server, all_read)
         assert content["oddities"] == []
-        log.table(1, spec, table(1)).append()
+        with listening(server) as following:
+            assert following()[0] == "hello"
+            log.table(1, spec, table(1)).append()
+            assert "a" in following()[1]["runs"]
         until(server, lambda content: content["runs"][0]["last_step"] == 1)
         write_run(logdir / "later")
         until(server, lambda content: [run["name"] for run in content["runs"]] == ["a", "later"])

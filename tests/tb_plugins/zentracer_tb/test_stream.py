@@ -150,6 +150,23 @@ def opened(tab, method="GET"):
     return run_wsgi_app(tab.apps["/stream"], environ)
 
 
+def test_the_page_shows_what_is_sent(store, tmp_path, swift):
+    (shown,) = re.findall(r"```\nGET stream\n```\n\n```text\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    told = events(store, "5b1f0c6a7d2e9384", lambda: True)
+    sent = [next(told)]
+    log = begin(tmp_path / "c").append()
+    store.look()
+    log.table(0, parameters(["w"]), table(1)).append()
+    store.look()
+    sent += [next(told), next(told)]
+    assert shape(b"".join(sent)) == shape(shown.encode())
+
+
+def shape(text):
+    """A stream with all generations and names the same."""
+    return re.sub(rb'\d+|(?<=\{)"\w+"(?=: \d)', b"x", text.replace(b"5b1f0c6a7d2e9384", b"id"))
+
+
 def test_nothing_on_the_way_may_keep_it_or_guess_at_it(tab):
     parts, status, headers = opened(tab)
     with closing(parts):

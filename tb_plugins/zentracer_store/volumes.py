@@ -77,8 +77,8 @@ class Volume:
 
     @property
     def size(self) -> int:
-        """Bytes of the columns. (The index and Arrow's own description come on top.)"""
-        return sum(column.size for column in self.columns.values())
+        """Bytes of the rows. (The head, the index and Arrow's own description come on top.)"""
+        return sum(column.size for name, column in self.columns.items() if name != HEAD)
 
 
 def write_volume(

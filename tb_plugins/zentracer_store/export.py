@@ -15,7 +15,7 @@ from typing import Any
 from zentracer_store.partition import MARKER, is_shortened, partition, refuse, replacing
 from zentracer_store.progress import Progress, Rate, progress_of
 from zentracer_store.sheets import Form, Sheet
-from zentracer_store.tabular import Choice, rows_of
+from zentracer_store.tabular import Choice, batches_of
 from zentracer_store.whole import Logdir, WholeRun, look_under, read_run
 
 FORMAT = 1
@@ -26,7 +26,10 @@ PART = "part-0"
 
 @dataclass
 class Exported:
-    """What was written: rows by kind, files and their bytes. `left_out` are sentences on what could not be read."""
+    """What was written: rows by kind, files and their bytes.
+
+    `left_out` are sentences on what could not be read, `odd` on what is unusual, `shortened` runs with too long a name.
+    """
 
     out: str
     runs: int = 0
@@ -34,6 +37,7 @@ class Exported:
     bytes: int = 0
     rows: Counter[str] = field(default_factory=Counter)
     left_out: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
     shortened: list[str] = field(default_factory=list)
 
 
@@ -102,13 +106,13 @@ class _Steps:
 def _write(run: WholeRun, form: Form, choice: Choice, folder: Path, done: Exported) -> dict[str, Any]:
     """Write one run. Returns what the export's list says of it."""
     counts: dict[str, int] = {}
-    for rows in rows_of(run, choice):
-        place = folder / partition(kind=rows.kind, run=run.name)
+    for batches in batches_of(run, choice):
+        place = folder / partition(kind=batches.kind, run=run.name)
         place.mkdir(parents=True, exist_ok=True)
         path = place / f"{PART}.{form}"
-        with Sheet(path, form, rows.schema) as sheet:
-            sheet.write(rows.parts())
-        counts[rows.kind] = sheet.rows
+        with Sheet(path, form, batches.schema) as sheet:
+            sheet.write(batches.parts())
+        counts[batches.kind] = sheet.rows
         done.files += 1
         done.bytes += path.stat().st_size
     done.rows.update(counts)
@@ -116,11 +120,8 @@ def _write(run: WholeRun, form: Form, choice: Choice, folder: Path, done: Export
     if counts and is_shortened(run.name):
         done.shortened.append(run.name)
     for file in run.files:
-        if file.problem is not None:
-            done.left_out.append(f"{file.found.shown}: {file.problem}")
-        for oddity in file.oddities:
-            at = "" if oddity.offset is None else f" at byte {oddity.offset:,}"
-            done.left_out.append(f"{file.found.shown}{at}: {oddity.text}")
+        done.left_out += file.lost()
+        done.odd += file.odd()
     return {"run": run.name, "trial": run.trial, "folder": partition(run=run.name), "rows": counts}
 
 
@@ -134,5 +135,6 @@ def _mark(folder: Path, logdir: str, form: Form, runs: list[dict[str, Any]], don
         "form": form,
         "runs": runs,
         "left_out": done.left_out,
+        "odd": done.odd,
     }
     (folder / MARKER).write_text(json.dumps(content, indent=1) + "\n")

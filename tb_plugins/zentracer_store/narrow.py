@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from zentracer_store.batches import BATCH_ROWS, TEXT, Batches, codes
 from zentracer_store.growing import Array
-from zentracer_store.rows import BATCH_ROWS, TEXT, Rows, codes
 from zentracer_store.series import Series
 
 _KEYS = (
@@ -20,7 +20,7 @@ _KEYS = (
 )
 
 
-def scalar_rows(series: Sequence[Series]) -> Rows:
+def scalar_batches(series: Sequence[Series]) -> Batches:
     """Scalars, by tag, then by step; what was written first comes first of equal steps."""
     schema = pa.schema([*_KEYS, pa.field("value", pa.float64())])
     ordered = sorted(series, key=lambda one: one.tag)
@@ -31,7 +31,7 @@ def scalar_rows(series: Sequence[Series]) -> Rows:
             values = [one.value[order] for one, order in zip(some, orders, strict=True) if one.value is not None]
             yield pa.table([*_keys(some, orders), pa.array(np.concatenate(values))], schema=schema)
 
-    return Rows("scalars", schema, parts)
+    return Batches("scalars", schema, parts)
 
 
 def _together(series: Sequence[Series]) -> Iterator[list[Series]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -55,7 +56,8 @@ def plain(table: pa.Table) -> pa.Table:
 
     A text that begins like a formula gets an apostrophe before it, which spreadsheets take as "this is text".
     """
-    return pa.table({name: _plain(table[name]) for name in table.column_names})
+    names = [f"'{name}" if re.match(_FORMULA, name) else name for name in table.column_names]
+    return pa.table([_plain(column) for column in table.columns], names)
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from zentracer_store.contents import FileContents, Oddity
@@ -22,10 +22,19 @@ class WholeFile:
     damage: tuple[Oddity, ...]
     problem: str | None
 
-    @property
-    def oddities(self) -> tuple[Oddity, ...]:
-        """Everything that a user should know about the file, but for `problem`."""
-        return (*self.damage, *self.contents.oddities)
+    def lost(self) -> Iterator[str]:
+        """What can't be read of it, as sentences."""
+        if self.problem is not None:
+            yield f"{self.found.shown}: {self.problem}"
+        yield from (self._placed(oddity) for oddity in self.damage)
+
+    def odd(self) -> Iterator[str]:
+        """What is unusual about what can be read, as sentences."""
+        yield from (self._placed(oddity) for oddity in self.contents.oddities)
+
+    def _placed(self, oddity: Oddity) -> str:
+        at = "" if oddity.offset is None else f", byte {oddity.offset:,}"
+        return f"{self.found.shown}{at}: {oddity.text}"
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from zentracer_schema import KINDS
+from zentracer_store.batches import BATCH_ROWS, TEXT, Batches, codes, repeated
 from zentracer_store.chains import chains_of, scopes_of
 from zentracer_store.columns import Segment
 from zentracer_store.contents import FileContents
 from zentracer_store.growing import Array
-from zentracer_store.rows import BATCH_ROWS, TEXT, Rows, codes, repeated
 from zentracer_store.spans import NEVER, cuts_of
 
 _OWN = {"step", "wall_time"}
@@ -57,7 +57,7 @@ def stretches_of(files: Sequence[FileContents]) -> list[Stretch]:
     return [stretch for stretch in found if stretch.segment.count]
 
 
-def wide_rows(kind: str, stretches: Sequence[Stretch]) -> Rows:
+def wide_batches(kind: str, stretches: Sequence[Stretch]) -> Batches:
     """All tables of one kind, by scope and description, then by step."""
     mine = [stretch for stretch in stretches if stretch.segment.spec.kind == kind]
     groups: dict[tuple[str, str], list[Stretch]] = {}
@@ -69,7 +69,7 @@ def wide_rows(kind: str, stretches: Sequence[Stretch]) -> Rows:
         for _, group in sorted(groups.items()):
             yield from _rows(group, schema)
 
-    return Rows(kind, schema, parts)
+    return Batches(kind, schema, parts)
 
 
 def _schema(stretches: Sequence[Stretch]) -> pa.Schema:

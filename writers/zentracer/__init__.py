@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from zentracer.ambient import current_tracer
 from zentracer.notice import ZenTracerWarning
+from zentracer.read import read
 from zentracer.tracer import Tracer
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["Tracer", "ZenTracerWarning", "current_tracer"]
+__all__ = ["Tracer", "ZenTracerWarning", "current_tracer", "read"]
 
 _ADAPTERS = ("torch",)
 

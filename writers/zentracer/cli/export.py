@@ -82,10 +82,11 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _sum_up(done: Exported) -> None:
-    for text in done.left_out[:_MOST_TOLD]:
-        print(printable(text), file=sys.stderr)
-    if (more := len(done.left_out) - _MOST_TOLD) > 0:
-        print(f"... and {more:,} more like these; `zentracer doctor` lists them.", file=sys.stderr)
+    for texts in (done.left_out, done.odd):
+        for text in texts[:_MOST_TOLD]:
+            print(printable(text), file=sys.stderr)
+        if (more := len(texts) - _MOST_TOLD) > 0:
+            print(f"... and {more:,} more like these; `zentracer doctor` lists them.", file=sys.stderr)
     for name in done.shortened:
         text = f"The run's name is too long for a folder and was shortened; _export.json has it whole: {name}"
         print(printable(text), file=sys.stderr)

@@ -17,8 +17,8 @@ BATCH_ROWS = 1 << 18
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Rows of one kind of one run. `parts` makes them anew each time it is called, all with `schema`."""
+class Batches:
+    """The rows of one kind of one run. `parts` makes them anew each time it is called, all with `schema`."""
 
     kind: str
     schema: pa.Schema

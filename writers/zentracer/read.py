@@ -1,0 +1,105 @@
+"""Reads a log directory for notebooks: every point of every run as Arrow tables, whichever program wrote it."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from zentracer.missing import needed_for
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from zentracer_store.whole import WholeRun
+
+Name = str | re.Pattern[str]
+"""A name, or a pattern that matches somewhere in it."""
+
+
+def read(logdir: str | os.PathLike[str]) -> Log:
+    """The runs under a log directory. They are read when they are first asked for.
+
+    Raises:
+        NotADirectoryError: there is no such directory.
+        MissingPackage: a package of the extra `tensorboard` is not installed.
+    """
+    path = os.path.expanduser(os.fspath(logdir))
+    if not os.path.isdir(path):
+        raise NotADirectoryError(f"{path} is no directory. Give the directory that holds the logs.")
+    return Log(path)
+
+
+class Log:
+    """A log directory, as it is when each run is first asked for. Nothing is written.
+
+    Where a method takes `run`, it is a run's name as TensorBoard shows it; a name stands for the runs inside that are
+    part of it as well (`a` for `a/zentracer`, `a/train`, `a/validation`). Without it, all runs are meant. Tables begin
+    with the column `run`; `superseded` marks what a later session of the training wrote anew. `.to_pandas()` makes a
+    data frame of any of them.
+    """
+
+    def __init__(self, logdir: str) -> None:
+        with needed_for("zentracer.read"):
+            from zentracer_store.whole import look_under
+        self.logdir = logdir
+        self._found = look_under(logdir)
+        self._read: dict[str, WholeRun] = {}
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of all runs, as TensorBoard shows them."""
+        return list(self._found.runs)
+
+    def oddities(self, run: Name | None = None) -> list[str]:
+        """What is damaged or unusual, as sentences."""
+        found = [f"{problem.path}: {problem.text}" for problem in self._found.problems] if run is None else []
+        return found + [text for one in self._whole(run) for file in one.files for text in (*file.lost(), *file.odd())]
+
+    def scalars(self, run: Name | None = None, tag: Name | None = None) -> pa.Table:
+        """Scalars: run, tag, step, wall_time, session, superseded, value."""
+        return self._rows("scalars", run, tag)
+
+    def table(self, kind: str = "parameters", run: Name | None = None, scope: Name | None = None) -> pa.Table:
+        """A table of ours, a row for each tensor (or module, device) and step, a column for each statistic.
+
+        `kind` is one of the file format's kinds of tables; `scope` the name of a watched model.
+        """
+        import pyarrow.compute as pc
+
+        rows = self._rows(kind, run, None)
+        if scope is None or not len(rows):
+            return rows
+        return rows.filter(pc.match_substring_regex(rows["scope"], _pattern(scope).pattern))
+
+    def _rows(self, kind: str, run: Name | None, tag: Name | None) -> pa.Table:
+        with needed_for("zentracer.read"):
+            from zentracer_store.tabular import EVERY_KIND, Choice, joined
+        if kind not in EVERY_KIND:
+            raise ValueError(f"There is no kind {kind!r}. The kinds are {', '.join(EVERY_KIND)}.")
+        return joined(self._whole(run), kind, Choice(tag=None if tag is None else _pattern(tag)))
+
+    def _whole(self, run: Name | None) -> list[WholeRun]:
+        """The runs that `run` means, read."""
+        from zentracer_store.whole import read_run
+
+        names = self._named(run)
+        for name in names:
+            if name not in self._read:
+                self._read[name] = read_run(name, self._found.runs[name])
+        return [self._read[name] for name in names]
+
+    def _named(self, run: Name | None) -> list[str]:
+        if run is None:
+            return self.runs
+        trials = {name: files[0].trial for name, files in self._found.runs.items()}
+        wanted = _pattern(run)
+        names = [name for name in self.runs if wanted.search(name) or wanted.search(trials[name])]
+        if not names:
+            raise LookupError(f"No run under {self.logdir} is called {wanted.pattern if run is wanted else run!r}.")
+        return names
+
+
+def _pattern(name: Name) -> re.Pattern[str]:
+    """`name` as a pattern; a plain one matches itself only."""
+    return name if isinstance(name, re.Pattern) else re.compile(rf"\A{re.escape(name)}\Z")

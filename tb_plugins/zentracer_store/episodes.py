@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -50,10 +51,16 @@ class Episode:
         """What is known of it."""
         return self.stretches[0].session
 
-    @property
-    def paths(self) -> list[str]:
+    @cached_property
+    def paths(self) -> frozenset[str]:
         """The files that it wrote into."""
-        return [stretch.contents.path for stretch in self.stretches]
+        return frozenset(stretch.contents.path for stretch in self.stretches)
+
+    @property
+    def host(self) -> str | None:
+        """The machine that wrote it, where the file's name tells."""
+        process = self.stretches[0].contents.process
+        return None if process is None else process.rpartition(".")[0]
 
     def start_of(self, tag: str | None = None) -> int | None:
         """The step at which its writer says that it began, for the model that `tag` is of; None where it does not say.
@@ -103,28 +110,33 @@ def chain_numbers(episodes: Sequence[Episode]) -> list[int]:
     One stands behind the one that it says it continues, else behind an earlier one of the same file, else behind the
     chain that had ended last when it began. Two that grow side by side stay apart.
     """
-    numbers: list[int] = []
-    keys: list[set[str]] = []
-    paths: list[set[str]] = []
-    ends: list[float] = []
+    chains: list[list[Episode]] = []
+    numbers = []
     for episode in episodes:
-        before = episode.session.continues
-        chains = range(len(ends))
-        named = next((n for n in chains if before is not None and before in keys[n]), None)
-        same = next((n for n in chains if not paths[n].isdisjoint(episode.paths)), None)
-        ended = [n for n in chains if ends[n] <= episode.started + CLOCK_SLACK_S]
-        number = named if named is not None else same
-        if number is None:
-            number = max(ended, key=lambda n: ends[n], default=len(ends))
-        if number == len(ends):
-            keys.append(set())
-            paths.append(set())
-            ends.append(episode.ended)
+        number = _behind(episode, chains)
+        if number == len(chains):
+            chains.append([])
+        chains[number].append(episode)
         numbers.append(number)
-        keys[number].add(episode.session.id or "")
-        paths[number].update(episode.paths)
-        ends[number] = max(ends[number], episode.ended)
     return numbers
+
+
+def _behind(episode: Episode, chains: Sequence[Sequence[Episode]]) -> int:
+    before = episode.session.continues
+    for number, chain in enumerate(chains):
+        if before is not None and any(other.session.id == before for other in chain):
+            return number
+    for number, chain in enumerate(chains):
+        if any(not other.paths.isdisjoint(episode.paths) for other in chain):
+            return number
+    ended = [n for n, chain in enumerate(chains) if all(_ended_before(other, episode) for other in chain)]
+    return max(ended, key=lambda n: max(other.ended for other in chains[n]), default=len(chains))
+
+
+def _ended_before(other: Episode, episode: Episode) -> bool:
+    # One clock needs no slack, and two short writers on one machine may well begin within a second.
+    slack = 0.0 if other.host is not None and other.host == episode.host else CLOCK_SLACK_S
+    return other.ended <= episode.started + slack
 
 
 def _episode(stretches: list[Stretch]) -> Episode:

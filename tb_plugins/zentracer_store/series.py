@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zentracer_schema import KINDS, parse_tag
 from zentracer_store.contents import FileContents
-from zentracer_store.episodes import Episode, chain_numbers, episodes_of
+from zentracer_store.counting import Counting
+from zentracer_store.episodes import episodes_of
 from zentracer_store.fetch import read_event, read_value
 from zentracer_store.gather import Rows, rows_by_tag
 from zentracer_store.growing import Array
-from zentracer_store.spans import NEVER, Overwritten, Reach, SessionSpan, cuts_of, offsets_of
+from zentracer_store.spans import NEVER, Begin, Overwritten, SessionSpan, cuts_of
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,6 @@ class Places:
         """Those of some rows."""
         picked = (column[rows] for column in (self.file, self.offset, self.length, self.place))
         return Places(self.paths, *picked)
-
-
-@dataclass(frozen=True)
-class Begin:
-    """One session of a series: its number in the run, the chain that it is in, and the step from which it counts.
-
-    `offset` is what its steps would need to stand behind the sessions before it, 0 where they need not move.
-    """
-
-    session: int
-    chain: int
-    step: int
-    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -137,19 +124,16 @@ def series_of(run: str, files: Sequence[FileContents]) -> RunSeries:
     """The series of one run directory, from the files in it, and the sessions that wrote them."""
     episodes = episodes_of(files)
     rows = rows_by_tag(episodes, files)
-    spans = _spans(episodes, rows)
+    counting = Counting(episodes, rows)
     paths = tuple(contents.path for contents in files)
-    series = {one.tag: _series(run, one, episodes, spans, paths) for one in rows}
-    shared = [series[one.tag] for one in rows if _counts_as_the_run(one, spans)]
-    return RunSeries(series, tuple(_with_overwritten(span, shared) for span in spans))
+    series = {one.tag: _series(run, one, counting.begins(one), paths) for one in rows}
+    shared = [series[one.tag] for one in rows if counting.counts_as_the_run(one)]
+    return RunSeries(series, _with_overwritten(counting.spans, shared))
 
 
-def _series(
-    run: str, rows: Rows, episodes: Sequence[Episode], spans: Sequence[SessionSpan], paths: tuple[str, ...]
-) -> Series:
-    begins = _begins(rows, episodes, spans)
+def _series(run: str, rows: Rows, begins: tuple[Begin, ...], paths: tuple[str, ...]) -> Series:
     columns = rows.columns
-    if len({begin.chain for begin in begins}) > 1:
+    if begins[0].chain != begins[-1].chain:
         bounds = dict(zip(rows.sessions, pairwise(rows.bounds), strict=True))
         order = np.concatenate([np.arange(*bounds[begin.session]) for begin in begins])
         columns = {name: column[order] for name, column in columns.items()}
@@ -167,89 +151,18 @@ def _series(
     )
 
 
-def _begins(rows: Rows, episodes: Sequence[Episode], spans: Sequence[SessionSpan]) -> tuple[Begin, ...]:
-    """The sessions of a tag, chain by chain: from which step each counts, and what would move it behind the others."""
-    chains = chain_numbers([episodes[number] for number in rows.sessions])
-    counts = counts_steps(rows)
-    shared = counts and _counts_as_the_run(rows, spans)
-    begins: list[Begin] = []
-    for chain in sorted(set(chains)):
-        members = [place for place, number in enumerate(chains) if number == chain]
-        reaches = [_reach(episodes[rows.sessions[m]].start_of(rows.tag), rows.first[m], rows.last[m]) for m in members]
-        own = offsets_of(reaches) if counts else [0] * len(members)
-        for member, reach, offset in zip(members, reaches, own, strict=True):
-            session = rows.sessions[member]
-            moved = (spans[session].offset or 0) if shared else offset
-            begins.append(Begin(session, chain, reach.start if counts else NEVER, moved))
-    return tuple(begins)
-
-
-def _spans(episodes: Sequence[Episode], rows: Sequence[Rows]) -> list[SessionSpan]:
-    """The sessions of a run, without what was overwritten. Their steps are those of the tags that count together."""
-    tags: list[list[tuple[int, int, int]]] = [[] for _ in episodes]
-    for one in rows:
-        for number, count, first, last in zip(one.sessions, one.counts, one.first, one.last, strict=True):
-            # What counts nothing tells the steps only of a session that has nothing else.
-            tags[number].append((count if counts_steps(one) else 0, first, last))
-    reaches = []
-    for episode, found in zip(episodes, tags, strict=True):
-        usual = max(found)
-        together = [one for one in found if one[0] and near(one[2], usual[2])] or [usual]
-        first, last = min(first for _, first, _ in together), max(last for _, _, last in together)
-        reaches.append(_reach(episode.start_of(), first, last))
-    chains = chain_numbers(episodes)
-    offsets = [0] * len(episodes)
-    for chain in set(chains):
-        members = [number for number, other in enumerate(chains) if other == chain]
-        for number, offset in zip(members, offsets_of([reaches[number] for number in members]), strict=True):
-            offsets[number] = offset
-    return [
-        SessionSpan(
-            number,
-            episode.session.id,
-            episode.session.continues,
-            episode.started,
-            reaches[number].start,
-            reaches[number].first,
-            reaches[number].last,
-            offset=offsets[number] or None,
-            chain=chains[number],
-            file=episode.paths[0],
-        )
-        for number, episode in enumerate(episodes)
-    ]
-
-
-def _reach(told: int | None, first: int, last: int) -> Reach:
-    return Reach(first, first, last) if told is None else Reach(min(told, first), first, last, min(told, first))
-
-
-def _counts_as_the_run(rows: Rows, spans: Sequence[SessionSpan]) -> bool:
-    """Whether a tag's steps are those of the run, not epochs, say, beside updates."""
-    return all(near(last, spans[number].last) for number, last in zip(rows.sessions, rows.last, strict=True))
-
-
-def near(last: int, other: int) -> bool:
-    """Whether two tags that reached these steps count the same: one is seldom logged half a session behind another."""
-    return last <= 2 * other + 1 and other <= 2 * last + 1
-
-
-def counts_steps(rows: Rows) -> bool:
-    """Whether the steps of a tag count training: not where they never move, nor in what we key by the time."""
-    if rows.sort == "message":
-        return False
-    ours = parse_tag(rows.tag)
-    if ours is not None and KINDS[ours.kind].time_keyed:
-        return False
-    return max(rows.counts) == 1 or min(rows.first) < max(rows.last)
-
-
-def _with_overwritten(span: SessionSpan, series: Sequence[Series]) -> SessionSpan:
-    steps = [one.step[one.superseded & (one.session == span.number)] for one in series]
-    lost = np.concatenate([np.empty(0, np.int64), *steps])
-    if not len(lost):
-        return span
-    return replace(span, overwritten=Overwritten(int(lost.min()), int(lost.max()), len(lost)))
+def _with_overwritten(spans: Sequence[SessionSpan], series: Sequence[Series]) -> tuple[SessionSpan, ...]:
+    """The sessions with what later ones overwrote of them, over all of `series`."""
+    step = np.concatenate([np.empty(0, np.int64), *(one.step[one.superseded] for one in series)])
+    session = np.concatenate([np.empty(0, np.uint32), *(one.session[one.superseded] for one in series)])
+    step = step[(order := np.argsort(session, kind="stable"))]
+    ends = np.searchsorted(session[order], np.arange(len(spans)), "right").tolist()
+    told = []
+    for span, (begin, end) in zip(spans, pairwise([0, *ends]), strict=True):
+        lost = step[begin:end]
+        overwritten = Overwritten(int(lost.min()), int(lost.max()), len(lost)) if len(lost) else None
+        told.append(replace(span, overwritten=overwritten))
+    return tuple(told)
 
 
 def superseded_in(step: Array, session: Array, begins: Sequence[Begin]) -> NDArray[np.bool_]:

@@ -50,6 +50,19 @@ class Reach:
     origin: int = 0
 
 
+@dataclass(frozen=True)
+class Begin:
+    """One session of a series: its number in the run, the chain that it is in, and the step from which it counts.
+
+    `offset` is what its steps would need to stand behind the sessions before it, 0 where they need not move.
+    """
+
+    session: int
+    chain: int
+    step: int
+    offset: int = 0
+
+
 def offsets_of(sessions: Sequence[Reach]) -> list[int]:
     """What to add to each session's steps so that those whose counter began again stand one behind the other.
 

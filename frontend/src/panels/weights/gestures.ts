@@ -31,7 +31,8 @@ export function attachGestures(box: HTMLElement, app: App): () => void {
   /** In px of the cells; null beside them and over controls. */
   function inCells(event: MouseEvent): { x: number; y: number } | null {
     const [geo, layout] = [picture.geometry.peek(), picture.layout.peek()];
-    if (!geo || !layout || (event.target as Element).closest("button, input, [role=treeitem]")) return null;
+    const other = (event.target as Element).closest("button, input, [role=treeitem], .panel");
+    if (!geo || !layout || other) return null;
     const edge = box.getBoundingClientRect();
     const x = event.clientX - edge.left - geo.x;
     const y = event.clientY - edge.top - geo.y;
@@ -106,7 +107,7 @@ export function attachGestures(box: HTMLElement, app: App): () => void {
 
   function wheel(event: WheelEvent): void {
     const [geo, view] = [picture.geometry.peek(), picture.view.peek()];
-    if (!geo || !view) return;
+    if (!geo || !view || (event.target as Element).closest(".panel")) return;
     const edge = box.getBoundingClientRect();
     const x = event.clientX - edge.left - geo.x;
     if (event.clientY - edge.top < geo.y) return;

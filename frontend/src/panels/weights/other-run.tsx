@@ -58,7 +58,7 @@ function Catalogue({ entries }: { entries: readonly CatalogueEntry[] }) {
             <td>{SORTS[entry.sort]?.name ?? entry.sort}</td>
             <td class="num right">{whole(entry.tags)}</td>
             <td class="num right">{count(entry.points)}</td>
-            <td class="names" title={entry.examples.join("\n")}>
+            <td class="tags" title={entry.examples.join("\n")}>
               {examples(entry)}
             </td>
             <td class="quiet">{SORTS[entry.sort]?.tab ?? ""}</td>

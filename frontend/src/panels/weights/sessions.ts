@@ -93,7 +93,7 @@ export function overwrittenText({ overwritten }: SessionInfo): string {
 export function pastText(sessions: readonly SessionInfo[], until: number | null): string {
   const next = until === null ? undefined : sessions[until + 1];
   if (!next) return "";
-  const began = `This is the run as it stood before session ${until! + 2} began (${moment(next.wall)}).`;
+  const began = `As the run stood before session ${until! + 2} began (${moment(next.wall)}).`;
   return `${began} ${overwrittenText(sessions[until!]!)}`.trimEnd();
 }
 

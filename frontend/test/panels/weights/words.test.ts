@@ -1,10 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exampleDir } from "../../../src/panels/weights/call.tsx";
-import type { ColumnInfo, Found, RunSummary, RunsAnswer } from "../../../src/panels/weights/contract.ts";
+import type {
+  ColumnInfo,
+  Found,
+  Progress,
+  RunSummary,
+  RunsAnswer,
+} from "../../../src/panels/weights/contract.ts";
 import { holesOf } from "../../../src/panels/weights/holes.ts";
 import { firstRun, patternOf } from "../../../src/panels/weights/model.ts";
+import { examples, otherSummary, otherTitle } from "../../../src/panels/weights/other-run.tsx";
 import { filledBy, otherWriters } from "../../../src/panels/weights/panes.tsx";
+import { bytesRead, filesRead, foundSoFar } from "../../../src/panels/weights/reading.tsx";
 import { glyphAndWord } from "../../../src/panels/weights/run-words.ts";
 import {
   definition,
@@ -139,17 +147,18 @@ test("runs stand under their folder, those in none first", () => {
   );
 });
 
+const found = (more: Partial<Found>): Found => ({
+  runs: 1,
+  files: 1,
+  bytes: 1,
+  unreadable: 0,
+  scalar_tags: 0,
+  histogram_tags: 0,
+  other_tags: 0,
+  ...more,
+});
+
 test("what other writers left is told", () => {
-  const found = (more: Partial<Found>): Found => ({
-    runs: 1,
-    files: 1,
-    bytes: 1,
-    unreadable: 0,
-    scalar_tags: 0,
-    histogram_tags: 0,
-    other_tags: 0,
-    ...more,
-  });
   assert.equal(
     otherWriters(found({ scalar_tags: 38, histogram_tags: 4 })),
     "38 scalar and 4 histogram tags of other writers. They are in Time Series.",
@@ -178,4 +187,46 @@ test("holes lie between sessions", () => {
   const steps = Float64Array.of(0, 20, 40, 100, 120);
   assert.deepEqual(holesOf({ steps, session: Uint32Array.of(0, 0, 0, 1, 1) }), [{ from: 40, to: 100 }]);
   assert.deepEqual(holesOf(undefined), []);
+});
+
+test("a run of other writers says what it holds", () => {
+  const other = (more: Partial<RunSummary>) => run("a", { tables: false, ...more });
+  assert.equal(otherTitle(other({})), "a holds scalars only");
+  assert.equal(otherTitle(other({ holds: { scalar: 1, image: 2 } })), "a holds no weights");
+  assert.equal(otherTitle(other({ holds: {}, last_step: null })), "a holds nothing yet");
+  assert.equal(otherTitle(other({ state: "live", last_step: null })), "a has no samples yet");
+  assert.equal(otherSummary(other({ points: 3400, last_step: 50_000 })), "3,400 points, up to step 50,000.");
+  assert.equal(otherSummary(other({ points: 1, sessions: 2, last_step: null })), "1 point in 2 sessions.");
+  assert.equal(otherSummary(other({ points: 0 })), "");
+});
+
+test("tags are named, and how many more there are", () => {
+  const entry = { sort: "scalar", tags: 12, points: 1, examples: ["loss", "accuracy"] };
+  assert.equal(examples(entry), "loss, accuracy and 10 more");
+  assert.equal(examples({ ...entry, tags: 2 }), "loss, accuracy");
+});
+
+test("reading says files, bytes, rate and time left, as far as they are known", () => {
+  const progress: Progress = {
+    files: 12,
+    files_total: 40,
+    bytes: 2.1e9,
+    bytes_total: 6.9e9,
+    bytes_per_second: 441e6,
+    seconds_left: 11,
+    done: false,
+  };
+  assert.equal(filesRead(progress), "Reading 12 of 40 files, 11 s left");
+  assert.equal(bytesRead(progress), "2.1 GB of 6.9 GB at 441 MB/s");
+  const early = { ...progress, bytes_per_second: null, seconds_left: null };
+  assert.equal(filesRead(early), "Reading 12 of 40 files");
+  assert.equal(bytesRead(early), "2.1 GB of 6.9 GB");
+  const first = { ...early, files: 0, files_total: 0, bytes: 0, bytes_total: 0 };
+  assert.equal(filesRead(first), "Looking for event files");
+  assert.equal(bytesRead(first), "");
+  assert.equal(
+    foundSoFar(found({ runs: 9, scalar_tags: 38, histogram_tags: 1, other_tags: 2 })),
+    "Found so far: 9 runs, 38 scalar tags, 1 histogram tag, 2 other tags.",
+  );
+  assert.equal(foundSoFar(found({})), "Found so far: 1 run.");
 });

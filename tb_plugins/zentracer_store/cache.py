@@ -231,8 +231,7 @@ class Cache:
         directory = self._directory
         if directory is None:
             return False
-        used = {os.path.basename(known.entry.directory) for known in self._known.values() if known.contents()}
-        if directory.make_room(size, used):
+        if directory.make_room(size, self._in_use):
             return True
         text = (
             f"The cache in {directory.root} has reached its limit of {directory.most_bytes:,} bytes with what is in use"
@@ -240,6 +239,9 @@ class Cache:
         text += ": what is read further of the logs stays in memory, and is read anew at the next start."
         self.tell("full", f"{text} Set {BYTES} to allow more.")
         return False
+
+    def _in_use(self) -> set[str]:
+        return {os.path.basename(known.entry.directory) for known in self._known.values() if known.contents()}
 
     def _column(self, entry: Entry, chain: Sequence[Volume], name: str) -> Growing:
         last = chain[-1].columns[name]

@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,16 +85,16 @@ class CacheDir:
             text = f"The cache directory {self.root} can't be used ({error.strerror}): {_ANEW}. {_INSTEAD}"
             raise Unusable(text) from error
 
-    def make_room(self, size: int, used: Collection[str]) -> bool:
+    def make_room(self, size: int, used: Callable[[], Collection[str]]) -> bool:
         """Remove the entries used longest ago until `size` bytes more fit; says whether they do.
 
-        Entries named in `used` stay, and those that another process may be using.
+        Entries whose names `used` tells stay, and those that another process may be using.
         """
         if self._counted is None or self._added > self.most_bytes // _RECOUNT:
             self._counted, self._added = sum(entry.size for entry in self._all()), 0
         self._added += size
         if self._counted + self._added > self.most_bytes:
-            self._evict(size, used)
+            self._evict(size, used())
         fits = self._counted + self._added <= self.most_bytes
         if not fits:
             self._added -= size

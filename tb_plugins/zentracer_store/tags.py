@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from zentracer_store.decode import Sort
@@ -60,7 +60,7 @@ class Tags:
 
     def head(self) -> list[dict[str, Any]]:
         """All of it as JSON can hold it."""
-        return [{**asdict(info), "content": b64encode(info.content).decode()} for info in self.all]
+        return [{**vars(info), "content": b64encode(info.content).decode()} for info in self.all]
 
     @classmethod
     def restore(cls, head: list[Mapping[str, Any]]) -> Tags:

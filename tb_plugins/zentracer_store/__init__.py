@@ -3,6 +3,7 @@
 from zentracer_store.catalogue import Catalogue
 from zentracer_store.discover import Place, parse_places
 from zentracer_store.facts import facts_of, has_loss
+from zentracer_store.growing import Lost
 from zentracer_store.holdings import Holding
 from zentracer_store.picture import ARRAYS
 from zentracer_store.points import Sample, sample_of, values_at
@@ -20,6 +21,7 @@ __all__ = [
     "CellsAnswer",
     "CellsQuery",
     "Holding",
+    "Lost",
     "Place",
     "QueryError",
     "Sample",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from zentracer_store.contents import FileContents
-from zentracer_store.discover import FoundFile
+from zentracer_store.intake import Followed
 from zentracer_store.progress import Progress
-from zentracer_store.tail import Tail
 from zentracer_store.trial import Trial
 
 logger = logging.getLogger(__name__)
@@ -34,7 +33,7 @@ class Oddity:
 class RunInfo:
     """One run in the list. `state` is live, ended, waiting (nothing read yet) or reading.
 
-    `generation` rises with everything that is read of it.
+    `holds` counts the tags of each sort, ours left out. `generation` rises with everything that is read of it.
     """
 
     name: str
@@ -45,6 +44,7 @@ class RunInfo:
     last_wall: float | None
     error: str | None
     generation: int
+    holds: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -71,25 +71,6 @@ class Catalogue:
     progress: Progress
 
 
-@dataclass
-class Followed:
-    """One file that is followed: how far it is read, what it holds, and what was odd.
-
-    `size` and `changed` are those of the last look. `finished`: it was once read to its end, or can't be read. `told`
-    counts the oddities of `contents` that were taken over.
-    """
-
-    found: FoundFile
-    tail: Tail
-    contents: FileContents
-    size: int = 0
-    changed: float = 0.0
-    finished: bool = False
-    error: str | None = None
-    oddities: list[Oddity] = field(default_factory=list)
-    told: int = 0
-
-
 def run_info(trial: Trial, files: Sequence[Followed]) -> RunInfo:
     """What the list says of a trial that is made of these files."""
     try:
@@ -106,6 +87,7 @@ def run_info(trial: Trial, files: Sequence[Followed]) -> RunInfo:
             last_wall=None,
             error=sentence,
             generation=trial.generation,
+            holds={},
         )
 
 
@@ -119,29 +101,30 @@ def _run_info(trial: Trial, files: Sequence[Followed]) -> RunInfo:
         last_wall=trial.last_wall,
         error=next((f"{file.found.shown}: {file.error}" for file in files if file.error is not None), None),
         generation=trial.generation,
+        holds=dict(Counter(trial.sorts.values())),
     )
 
 
-def count(files: Sequence[Followed]) -> Counts:
+def count(files: Sequence[Followed], trials: Iterable[Trial]) -> Counts:
     """What all files hold together."""
     sorts: dict[str, str] = {}
-    for file in files:
-        sorts |= {info.tag: info.sort for info in file.contents.tags if not info.tag.startswith("zentracer/")}
-    foreign = list(sorts.values())
+    for trial in trials:
+        sorts |= trial.sorts
+    foreign = Counter(sorts.values())
     return Counts(
         runs=len({file.found.trial for file in files}),
         files=len(files),
         bytes=sum(file.size for file in files),
         unreadable=sum(file.error is not None for file in files),
-        scalar_tags=foreign.count("scalar"),
-        histogram_tags=foreign.count("histogram"),
-        other_tags=sum(sort not in ("scalar", "histogram") for sort in foreign),
+        scalar_tags=foreign["scalar"],
+        histogram_tags=foreign["histogram"],
+        other_tags=foreign.total() - foreign["scalar"] - foreign["histogram"],
     )
 
 
 def _state(trial: Trial, files: Sequence[Followed], now: float) -> str:
     if not all(file.finished for file in files):
-        return "reading" if any(file.tail.offset for file in files) else "waiting"
+        return "reading" if any(file.reached for file in files) else "waiting"
     if trial.ended or all(now - file.changed > LIVE_S for file in files):
         return "ended"
     return "live"

@@ -8,17 +8,24 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 
-from zentracer_store.catalogue import Catalogue, Followed, Oddity, count, run_info
+from zentracer_store.cache import Cache, Saved
+from zentracer_store.catalogue import Catalogue, Oddity, count, run_info
 from zentracer_store.contents import FileContents
+from zentracer_store.contents import Oddity as Note
 from zentracer_store.discover import Found, FoundFile, Place, Walker
 from zentracer_store.follow import Follower, WalkPace
+from zentracer_store.growing import Lost
+from zentracer_store.holdings import Holding
+from zentracer_store.intake import Followed, take
 from zentracer_store.progress import Rate, progress_of
-from zentracer_store.tail import READ_BYTES, Batch, Tail, Unreadable, unreadable
+from zentracer_store.same import Candidate, Twins
+from zentracer_store.tail import READ_BYTES, Tail, Unreadable, unreadable
 from zentracer_store.tiers import Tiers
-from zentracer_store.trial import Scope, Trial
+from zentracer_store.trial import ALL, Scope, Trial, View
+from zentracer_store.workers import Workers
 
-MOST_ODDITIES = 100
-"""Of one file."""
+TWINS_EVERY_S = 30.0
+"""Files are compared with each other this often while anything changes."""
 
 logger = logging.getLogger(__name__)
 
@@ -26,11 +33,13 @@ logger = logging.getLogger(__name__)
 class Store:
     """The runs under some places. Safe to ask from any thread; `look` is for one thread at a time.
 
-    Nothing is read before someone asks. `close` ends the thread that asking starts.
+    Nothing is read before someone asks. `close` ends the thread that asking starts. Whoever gets at columns may meet
+    `Lost`, where the cache was tampered with: say so to `recover`.
     """
 
-    def __init__(self, places: Sequence[Place]) -> None:
+    def __init__(self, places: Sequence[Place], cache: Cache | None = None) -> None:
         self.places = tuple(places)
+        self._cache = Cache() if cache is None else cache
         self._lock = threading.Condition(threading.Lock())
         """Held for what others may ask for; notified when it changes."""
         self._looking = threading.Lock()
@@ -44,6 +53,10 @@ class Store:
         self._walked: Found | None = None
         self._pace = WalkPace()
         self._tiers = Tiers()
+        self._lost: set[str] = set()
+        self._twins = Twins()
+        self._compared = (0, 0.0)
+        self._workers = Workers(self._cache)
         self._follower = Follower(self.glance)
 
     def ask(self, run: str | None = None) -> None:
@@ -53,32 +66,34 @@ class Store:
         self._follower.ask()
 
     def close(self) -> None:
-        """End the thread that follows the files."""
+        """End the thread that follows the files, and the processes that read for it."""
         self._follower.close()
+        self._workers.close()
 
     def look(self) -> bool:
         """Look once for new files and records, and read until all that is there is read. Says if there was anything."""
         with self._looking:
             changed = self._walk()
-            return self._read_all(list(self._files)) or changed
+            changed = self._read_all(list(self._files)) or changed
+            while self._workers.busy:
+                self._workers.wait()
+                changed = self._read_all(list(self._files)) or changed
+            return self._compare() or changed
 
     def glance(self) -> bool:
         """Look where there is most likely news: `look` in small parts, for being called many times a second."""
         with self._looking:
             changed = self._pace.due(self._walker.stirs) and self._walk()
             wanted = self._trials.get(self._wanted or "")
-            return self._read_all({*self._tiers.due(), *(wanted.files if wanted else ())}) or changed
+            paths = {*self._tiers.due(), *(wanted.files if wanted else ()), *self._lost, *self._workers.busy}
+            return self._read_all(paths) or (self._twins_due() and self._compare_some()) or changed
 
-    def _read_all(self, paths: Iterable[str]) -> bool:
-        changed, first = False, None
-        waiting = self._changed_files(paths)
-        while waiting:
-            if first != self._wanted:
-                first = self._wanted
-                waiting.sort(key=lambda file: file.found.trial == first)
-            changed = self._read(waiting.pop()) or changed
-        self._rate.rest()
-        return changed
+    def recover(self, run: str) -> None:
+        """Read the files of a run anew, whose columns were lost."""
+        with self._lock:
+            trial = self._trials.get(run)
+            self._lost.update(trial.files if trial else ())
+        self._follower.ask()
 
     def catalogue(self) -> Catalogue:
         """All runs, as far as they are read."""
@@ -87,12 +102,13 @@ class Store:
             by_trial: dict[str, list[Followed]] = {}
             for file in files:
                 by_trial.setdefault(file.found.trial, []).append(file)
-            oddities = [oddity for file in files for oddity in file.oddities]
+            oddities = [oddity for file in files for oddity in _told(file)]
             oddities.sort(key=lambda oddity: oddity.wall or 0.0, reverse=True)
+            troubles = (Oddity(None, None, None, text, None) for text in self._cache.problems)
             progress = progress_of(
                 files=sum(file.finished for file in files),
                 files_total=len(files),
-                done=sum(file.tail.offset for file in files),
+                done=sum(file.reached for file in files),
                 total=sum(file.size for file in files),
                 rate=self._rate.at(time.monotonic()),
                 walked=self._walked is not None,
@@ -100,8 +116,8 @@ class Store:
             return Catalogue(
                 self._generation,
                 tuple(run_info(self._trials[name], by_trial[name]) for name in sorted(by_trial)),
-                (*self._problems, *oddities),
-                count(files),
+                (*self._problems, *troubles, *oddities),
+                count(files, self._trials.values()),
                 progress,
             )
 
@@ -128,11 +144,17 @@ class Store:
             trial = self._trials.get(run)
             return None if trial is None else trial.generation
 
-    def scopes(self, run: str) -> tuple[int, tuple[Scope, ...]] | None:
+    def scopes(self, run: str, view: View = ALL) -> tuple[int, tuple[Scope, ...]] | None:
         """A run's generation and watched models; None where there is no such run."""
         with self._lock:
             trial = self._trials.get(run)
-            return None if trial is None else (trial.generation, trial.scopes())
+            return None if trial is None else (trial.generation, trial.scopes(view))
+
+    def holdings(self, run: str) -> tuple[Holding, ...]:
+        """What a run holds beside our tables, by sort."""
+        with self._lock:
+            trial = self._trials.get(run)
+            return () if trial is None else trial.holdings()
 
     def contents(self, run: str) -> dict[str, FileContents]:
         """What each file of a run holds, by path relative to the log directory."""
@@ -153,7 +175,7 @@ class Store:
                     logger.warning("%s", problem.text)
             self._problems = problems
             self._walked = found
-            for path in [path for path in self._files if path not in files]:
+            for path in [path for path, file in self._files.items() if files.get(path) != file.found]:
                 self._drop(path)
             for path, file in files.items():
                 if path not in self._files:
@@ -167,17 +189,17 @@ class Store:
         self._lock.notify_all()
         return self._generation
 
-    def _add(self, file: FoundFile) -> None:
-        contents = FileContents(file.path)
-        self._files[file.path] = Followed(file, Tail(file.path), contents)
-        trial = self._trials.setdefault(file.trial, Trial(file.trial))
-        trial.files[file.path] = contents
-        self._tiers.changed(file.path)
+    def _add(self, found: FoundFile) -> None:
+        file = self._files[found.path] = Followed.begin(found)
+        trial = self._trials.setdefault(found.trial, Trial(found.trial))
+        trial.files[found.path] = file.contents
+        self._tiers.changed(found.path)
         trial.changed(self._generation + 1)
 
     def _drop(self, path: str) -> None:
         file = self._files.pop(path)
         self._tiers.gone(path)
+        self._cache.forget(path)
         trial = self._trials[file.found.trial]
         del trial.files[path]
         if trial.files:
@@ -185,60 +207,158 @@ class Store:
         else:
             del self._trials[file.found.trial]
 
+    def _read_all(self, paths: Iterable[str]) -> bool:
+        """Read what is new in these files, or give it to workers where it is much."""
+        self._forget_lost()
+        changed = self._collect()
+        waiting = self._changed_files(path for path in paths if path not in self._workers.busy)
+        for file in waiting:
+            if not file.opened:
+                changed = self._open(file) or changed
+        waiting = self._workers.hand([file for file in waiting if file.differs], self._wanted)
+        first = None
+        while waiting:
+            if first != self._wanted:
+                first = self._wanted
+                waiting.sort(key=lambda file: file.found.trial == first)
+            changed = self._read(waiting.pop()) or changed
+        if not self._workers.busy:
+            self._rate.rest()
+        return changed
+
     def _changed_files(self, paths: Iterable[str]) -> list[Followed]:
         """Those of these files that are not as they were when last read, oldest first."""
         changed = []
         for path in paths:
-            file = self._files[path]
+            file = self._files.get(path)
+            if file is None:
+                continue
             try:
-                status = os.stat(file.found.path)
+                status = os.stat(path)
             except OSError as error:
                 # A file that was just removed is no oddity, the next walk misses it; a link to nowhere is one.
-                if not isinstance(error, FileNotFoundError) or os.path.islink(file.found.path):
+                if not isinstance(error, FileNotFoundError) or os.path.islink(path):
                     self._fail(file, unreadable(error))
                 continue
             if (file.size, file.changed) != (status.st_size, status.st_mtime):
                 # The time on a file that is copied here may be long past while the file grows.
                 self._tiers.changed(path, 0.0 if file.changed else time.time() - status.st_mtime)
                 file.size, file.changed = status.st_size, status.st_mtime
-            if file.tail.differs(status):
+            file.status = status
+            if file.differs or not file.opened:
                 changed.append(file)
         return sorted(changed, key=lambda file: file.changed)
+
+    def _open(self, file: Followed) -> bool:
+        """Take over what is cached of a file; says whether there was anything."""
+        file.opened, file.ahead = True, 0
+        loaded = self._cache.load(file.found.path)
+        if loaded is None:
+            return False
+        with self._lock:
+            tail, contents = loaded
+            self._put(file, tail, contents)
+            file.finished = tail.offset >= file.size
+            self._log(file)
+            self._trials[file.found.trial].changed(self._rise())
+        return True
+
+    def _put(self, file: Followed, tail: Tail, contents: FileContents) -> None:
+        file.tail, file.contents, file.told = tail, contents, 0
+        self._trials[file.found.trial].files[file.found.path] = contents
+
+    def _collect(self) -> bool:
+        """Take over what workers have read."""
+        changed = False
+        for report in self._workers.poll():
+            file = self._files.get(report.path)
+            if file is None:
+                continue
+            with self._lock:
+                self._rate.read(max(report.offset - file.reached, 0), time.monotonic())
+                file.ahead = report.offset
+            if report.saved:
+                changed = self._open(file) or changed
+            if report.problem:
+                self._fail(file, report.problem)
+        return changed
 
     def _read(self, file: Followed) -> bool:
         """Read a file as far as it goes; says whether it brought anything."""
         brought = False
         while True:
             try:
-                batch = file.tail.read(READ_BYTES)
-                brought = self._take(file, batch) or brought
+                more, news = self._read_some(file)
+                brought = news or brought
             except Unreadable as error:
                 return self._fail(file, str(error)) or brought
+            except Lost as error:
+                self._lost.add(file.found.path)
+                logger.warning("%s: %s", file.found.shown, error)
+                return brought
             except Exception as error:  # a defect of ours must hide neither the other runs nor itself
                 logger.exception("Reading %s failed.", file.found.path)
                 return self._fail(file, f"ZenTracer failed on this file ({type(error).__name__}); the log says more.")
-            if not batch.more:
+            if not more:
                 return brought
 
-    def _take(self, file: Followed, batch: Batch) -> bool:
+    def _read_some(self, file: Followed) -> tuple[bool, bool]:
+        """Read the next stretch of a file; says whether there is more, and whether it brought anything."""
+        path = file.found.path
+        batch = file.tail.read(READ_BYTES)
+        news = bool(batch.records or batch.damage or batch.restarted)
         with self._lock:
-            trial = self._trials[file.found.trial]
             if batch.restarted:
-                file.contents = trial.files[file.found.path] = FileContents(file.found.path)
-                file.told, file.finished = 0, False
-            file.contents.feed(batch.records)
+                self._cache.drop(path)
+                self._put(file, file.tail, FileContents(path))
+                file.finished = False
+            take(file.contents, batch)
             file.finished, file.error = file.finished or not batch.more, None
-            news = bool(batch.records or batch.damage or batch.restarted)
-            if news:
-                trial.changed(self._rise())
-            if not batch.more:
-                file.contents.tell_undescribed()
-            for damage in batch.damage:
-                self._tell(file, damage.text, damage.offset, file.contents.last_wall)
-            for oddity in file.contents.oddities[file.told :]:
-                self._tell(file, oddity.text, oddity.offset, oddity.wall)
-            file.told = len(file.contents.oddities)
+            self._log(file)
             self._rate.read(batch.records.size, time.monotonic())
+            saved = self._cache.save(path, file.tail, file.contents) if news else Saved.NOTHING
+            if news:
+                self._trials[file.found.trial].changed(self._rise())
+        if saved is Saved.STALE:
+            self._lost.add(path)
+            return False, news
+        return batch.more, news
+
+    def _forget_lost(self) -> None:
+        """Begin anew with files whose columns are not to be had any more: what is cached now, or the log itself."""
+        with self._lock:
+            lost, self._lost = self._lost, set()
+            for path in lost & self._files.keys():
+                file = self._files[path]
+                self._put(file, Tail(path), FileContents(path))
+                file.opened = file.finished = False
+                self._trials[file.found.trial].changed(self._rise())
+
+    def _twins_due(self) -> bool:
+        generation, due = self._compared
+        settled = all(file.finished for file in self._files.values())
+        return settled and generation != self._generation and time.monotonic() >= due
+
+    def _compare(self) -> bool:
+        """Compare all files with each other; says whether there is news."""
+        news = self._compare_some()
+        while self._twins.more:
+            news = self._compare_some() or news
+        return news
+
+    def _compare_some(self) -> bool:
+        """Point out files with the same bytes, as far as that is quickly found out; says whether there is news."""
+        twins = self._twins.look([Candidate(f.found.trial, path, f.found.shown) for path, f in self._files.items()])
+        told = {twin.file.path: twin.text for twin in twins}
+        with self._lock:
+            news = False
+            for path, file in self._files.items():
+                if file.twin != told.get(path):
+                    file.twin, news = told.get(path), True
+                    self._trials[file.found.trial].generation = self._rise()
+                    if file.twin:
+                        logger.warning("Run %s, file %s: %s", file.found.trial, file.found.shown, file.twin)
+            self._compared = (-1, 0.0) if self._twins.more else (self._generation, time.monotonic() + TWINS_EVERY_S)
             return news
 
     def _fail(self, file: Followed, text: str) -> bool:
@@ -247,15 +367,21 @@ class Store:
             news = file.error != text
             file.finished, file.error = True, text
             if news:
+                file.failures.append(text)
+                logger.warning("Run %s, file %s: %s", file.found.trial, file.found.shown, text)
                 self._trials[file.found.trial].generation = self._rise()
-                self._tell(file, text, None, None)
             return news
 
-    def _tell(self, file: Followed, text: str, offset: int | None, wall: float | None) -> None:
-        if len(file.oddities) > MOST_ODDITIES:
-            return
-        if len(file.oddities) == MOST_ODDITIES:
-            text = "There is more like this in the file, which is not listed."
-        file.oddities.append(Oddity(file.found.trial, file.found.shown, offset, text, wall))
-        at = "" if offset is None else f" at byte {offset}"
-        logger.warning("Run %s, file %s%s: %s", file.found.trial, file.found.shown, at, text)
+    def _log(self, file: Followed) -> None:
+        """Write to the server's log what became odd in a file."""
+        for note in file.contents.oddities[file.told :]:
+            at = "" if note.offset is None else f" at byte {note.offset}"
+            logger.warning("Run %s, file %s%s: %s", file.found.trial, file.found.shown, at, note.text)
+        file.told = len(file.contents.oddities)
+
+
+def _told(file: Followed) -> list[Oddity]:
+    """What to tell of a file."""
+    loose = [*file.failures, *([file.twin] if file.twin else [])]
+    notes = [*(Note(text, None, file.contents.last_wall) for text in loose), *file.contents.oddities]
+    return [Oddity(file.found.trial, file.found.shown, note.offset, note.text, note.wall) for note in notes]

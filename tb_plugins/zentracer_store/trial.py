@@ -9,8 +9,13 @@ from functools import cached_property
 from zentracer_schema import TableSpec
 from zentracer_store.chains import Part, chains_of, scopes_of
 from zentracer_store.contents import FileContents
-from zentracer_store.reach import last_update
+from zentracer_store.decode import Sort
+from zentracer_store.holdings import Holding, holdings_of, sorts_of
+from zentracer_store.reach import last_update, spans_of
+from zentracer_store.spans import SessionSpan
 from zentracer_store.timeline import Timeline, timeline_of
+
+_MOST_VIEWS = 8
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,11 @@ class Scope:
     name: str
     chain: tuple[Part, ...]
     timeline: Timeline
+
+    @cached_property
+    def sessions(self) -> tuple[SessionSpan, ...]:
+        """What each session of the chain covers, also where `timeline` shows less than all of them."""
+        return spans_of(self.chain)
 
     @property
     def planned(self) -> int | None:
@@ -35,6 +45,18 @@ class Scope:
         return told | {path: name for path, name in known.items() if path not in told}
 
 
+@dataclass(frozen=True)
+class View:
+    """Which part of a chain to show: all, or what stood there before the session after `until` began; with `shift`
+    sessions whose counter began again stand one behind the other."""
+
+    until: int | None = None
+    shift: bool = False
+
+
+ALL = View()
+
+
 @dataclass
 class Trial:
     """The files of a trial, read so far. `generation` rises with everything that is read."""
@@ -42,20 +64,35 @@ class Trial:
     name: str
     files: dict[str, FileContents] = field(default_factory=dict)
     generation: int = 0
-    _scopes: tuple[Scope, ...] | None = None
+    _scopes: dict[View, tuple[Scope, ...]] = field(default_factory=dict)
+    _sorts: dict[str, Sort] | None = None
 
     def changed(self, generation: int) -> None:
         """Note that a file grew, came or went."""
         self.generation = generation
-        self._scopes = None
+        self._scopes.clear()
+        self._sorts = None
         _share_specs(self.files.values())
 
-    def scopes(self) -> tuple[Scope, ...]:
+    def scopes(self, view: View = ALL) -> tuple[Scope, ...]:
         """The watched models. Two chains of one name that grew side by side are `name` and `name #2`."""
-        if self._scopes is None:
+        if view not in self._scopes:
+            if len(self._scopes) >= _MOST_VIEWS:
+                self._scopes.clear()
             files = list(self.files.values())
-            self._scopes = tuple(scope for name in scopes_of(files) for scope in _scopes_named(files, name))
-        return self._scopes
+            self._scopes[view] = tuple(s for name in scopes_of(files) for s in _scopes_named(files, name, view))
+        return self._scopes[view]
+
+    @property
+    def sorts(self) -> dict[str, Sort]:
+        """The sort of every tag that is not ours."""
+        if self._sorts is None:
+            self._sorts = sorts_of(self.files.values())
+        return self._sorts
+
+    def holdings(self) -> tuple[Holding, ...]:
+        """What there is beside our tables, by sort."""
+        return holdings_of(list(self.files.values()))
 
     @property
     def has_tables(self) -> bool:
@@ -94,10 +131,10 @@ class Trial:
         return max((file.last_wall for file in self.files.values() if file.last_wall is not None), default=None)
 
 
-def _scopes_named(files: Sequence[FileContents], name: str) -> list[Scope]:
+def _scopes_named(files: Sequence[FileContents], name: str, view: View) -> list[Scope]:
     found = []
     for number, chain in enumerate(chains_of(files, name), start=1):
-        timeline = timeline_of(chain, list(_modules(chain)))
+        timeline = timeline_of(chain, list(_modules(chain)), until=view.until, shift=view.shift)
         if timeline.rows:
             found.append(Scope(name if number == 1 else f"{name} #{number}", tuple(chain), timeline))
     return found

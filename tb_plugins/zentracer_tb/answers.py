@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from zentracer_store import Catalogue, Scope, facts_of, has_loss
+from zentracer_store import Catalogue, Holding, Scope, SessionSpan, facts_of, has_loss
 
 FORMAT = 1
 LOOKS_AGAIN_S = 2
@@ -27,9 +27,14 @@ def runs_content(catalogue: Catalogue, *, server: str, logdir: str, problem: str
     }
 
 
-def run_content(run: str, generation: int, scopes: tuple[Scope, ...]) -> dict[str, Any]:
-    """What is known of one run's watched models."""
-    return {"run": run, "generation": generation, "scopes": [_scope_content(scope) for scope in scopes]}
+def run_content(run: str, generation: int, scopes: tuple[Scope, ...], holdings: tuple[Holding, ...]) -> dict[str, Any]:
+    """What is known of one run: its watched models, and what else it holds."""
+    return {
+        "run": run,
+        "generation": generation,
+        "scopes": [_scope_content(scope) for scope in scopes],
+        "catalogue": [asdict(holding) for holding in holdings],
+    }
 
 
 def _scope_content(scope: Scope) -> dict[str, Any]:
@@ -71,15 +76,21 @@ def _scope_content(scope: Scope) -> dict[str, Any]:
         "steps": {"first": int(timeline.steps[0]), "last": int(timeline.steps[-1]), "count": len(timeline.steps)},
         "end": timeline.end,
         "planned": scope.planned,
-        "sessions": [
-            {
-                "id": part.session.id,
-                "start_step": part.start_step,
-                "wall": part.started,
-                "continues": part.session.continues,
-            }
-            for part in scope.chain
-        ],
+        "sessions": [_session_content(session) for session in scope.sessions],
         "loss": has_loss(scope.chain),
         "facts": facts_of(scope.chain, timeline),
+    }
+
+
+def _session_content(session: SessionSpan) -> dict[str, Any]:
+    lost = session.overwritten
+    return {
+        "id": session.id,
+        "start_step": session.start_step,
+        "wall": session.wall,
+        "continues": session.continues,
+        "first": session.first,
+        "last": session.last,
+        "overwritten": lost and {"from": lost.first, "to": lost.last, "samples": lost.samples},
+        "offset": session.offset,
     }

@@ -177,8 +177,8 @@ def number(request: Request, name: str, default: float | None = None) -> float |
     return value
 
 
-def whole(request: Request, name: str, default: int | None, largest: int) -> int | None:
-    """A whole number of 1 to `largest` from the query.
+def whole(request: Request, name: str, default: int | None, largest: int, *, least: int = 1) -> int | None:
+    """A whole number of `least` to `largest` from the query.
 
     Raises:
         Refused: it is anything else.
@@ -186,8 +186,8 @@ def whole(request: Request, name: str, default: int | None, largest: int) -> int
     text = request.args.get(name, "")
     if not text:
         return default
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= largest):
-        raise Refused(400, f"{name!r} must be a whole number from 1 to {largest:,}, got {text!r}.")
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= largest):
+        raise Refused(400, f"{name!r} must be a whole number from {least:,} to {largest:,}, got {text!r}.")
     return int(text)
 
 

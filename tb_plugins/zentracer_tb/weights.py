@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from tensorboard.plugins import base_plugin
 from werkzeug import Request, Response
 
-from zentracer_store import LARGEST_SIDE, CellsQuery, Scope, answer_cells, sample_of, values_at
+from zentracer_store import LARGEST_SIDE, CellsQuery, Lost, Scope, View, answer_cells, sample_of, values_at
 from zentracer_tb import http
 from zentracer_tb.answers import run_content, runs_content
 from zentracer_tb.http import Refused
@@ -21,6 +21,7 @@ from zentracer_tb.where import store_at, where_to_look
 
 STATIC = Path(__file__).parent / "static"
 ENTRY = "weights"
+MOST_SESSIONS = 1_000_000
 SERVER = secrets.token_hex(8)
 """Tells one process from the next: generations begin anew in each."""
 
@@ -60,11 +61,11 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
         """All routes."""
         return {
             "/runs": http.route(self._runs),
-            "/run": http.route(self._run),
-            "/cells": http.route(self._cells),
-            "/at": http.route(self._at),
-            "/sample": http.route(self._sample),
-            "/steps": http.route(self._steps),
+            "/run": http.route(self._recovering(self._run)),
+            "/cells": http.route(self._recovering(self._cells)),
+            "/at": http.route(self._recovering(self._at)),
+            "/sample": http.route(self._recovering(self._sample)),
+            "/steps": http.route(self._recovering(self._steps)),
             "/stream": http.route(self._streams.answer),
             "/static/*": http.route(self._serve_static),
             "/not_built.js": http.route(lambda request: http.text_answer(_NOT_BUILT, "text/javascript; charset=utf-8")),
@@ -79,6 +80,19 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
         built = isinstance(name, str) and (self._static / name).is_file()
         return f"/static/{name}" if built else "/not_built.js"
 
+    def _recovering(self, handler: http.Handler) -> http.Handler:
+        """`handler`, which may find that cached columns are gone: the logs still have everything."""
+
+        def answer(request: Request) -> Response:
+            try:
+                return handler(request)
+            except Lost as lost:
+                for run in request.args.getlist("run"):
+                    self._store.recover(run)
+                raise Refused(503, f"{lost} It is read again from its log.") from lost
+
+        return answer
+
     def _runs(self, request: Request) -> Response:
         self._store.ask()
         content = runs_content(
@@ -90,7 +104,8 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
 
     def _run(self, request: Request) -> Response:
         run, generation, scopes = self._scopes(request)
-        return http.json_answer(request, run_content(run, generation, scopes), _etag(generation))
+        content = run_content(run, generation, scopes, self._store.holdings(run))
+        return http.json_answer(request, content, _etag(generation))
 
     def _cells(self, request: Request) -> Response:
         run, generation, scope = self._scope(request)
@@ -144,7 +159,7 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
     def _scopes(self, request: Request) -> tuple[str, int, tuple[Scope, ...]]:
         run = _required(request, "run")
         self._store.ask(run)
-        found = self._store.scopes(run)
+        found = self._store.scopes(run, _view(request))
         if found is None:
             raise Refused(404, f"There is no run {run!r} in {self._where.shown or 'the log directory'}.")
         return run, *found
@@ -167,6 +182,14 @@ def _required(request: Request, name: str) -> str:
     if not value:
         raise Refused(400, f"The request needs {name!r}.")
     return value
+
+
+def _view(request: Request) -> View:
+    until = http.whole(request, "until", None, MOST_SESSIONS, least=0)
+    shift = request.args.get("shift", "")
+    if shift not in ("", "0", "1"):
+        raise Refused(400, f"'shift' must be 0 or 1, got {shift!r}.")
+    return View(until, shift == "1")
 
 
 def _step(request: Request) -> float:

@@ -204,7 +204,7 @@ def test_one_bad_file_hides_neither_its_run_nor_another(tmp_path, store_of):
 
 
 def test_damage_without_end_is_told_up_to_a_limit(tmp_path, store_of, monkeypatch, caplog):
-    monkeypatch.setattr("zentracer_store.store.MOST_ODDITIES", 3)
+    monkeypatch.setattr("zentracer_store.intake.MOST_ODDITIES", 3)
     path = write_run(tmp_path / "a", steps=range(8))
     data = bytearray(path.read_bytes())
     at = 0
@@ -272,14 +272,14 @@ def test_a_link_to_nowhere_is_told(tmp_path, store_of):
 def test_a_defect_of_ours_costs_one_file_and_is_told(tmp_path, store_of, monkeypatch, caplog):
     write_run(tmp_path / "a")
     write_run(tmp_path / "b", rows=["other"])
-    take = Store._take
+    read_some = Store._read_some
 
-    def failing(self, file, batch):
+    def failing(self, file):
         if file.found.trial == "a":
             raise ZeroDivisionError
-        return take(self, file, batch)
+        return read_some(self, file)
 
-    monkeypatch.setattr(Store, "_take", failing)
+    monkeypatch.setattr(Store, "_read_some", failing)
     store = store_of(tmp_path)
     assert runs(store)["a"].error.endswith("ZenTracer failed on this file (ZeroDivisionError); the log says more.")
     assert len(store.scopes("b")[1]) == 1

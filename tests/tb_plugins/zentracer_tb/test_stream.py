@@ -29,7 +29,7 @@ def parsed(part):
 @pytest.fixture
 def store(tmp_path):
     write_run(tmp_path / "a")
-    write_run(tmp_path / "b")
+    write_run(tmp_path / "b", rows=["other"])
     store = Store(parse_places(str(tmp_path)))
     store.ask = lambda run=None: None  # tests look themselves
     store.look()

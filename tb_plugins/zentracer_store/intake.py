@@ -1,0 +1,75 @@
+"""Brings one event file up to date: from the cache, then from where that ended."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from zentracer_store.contents import FileContents, Oddity
+from zentracer_store.discover import FoundFile
+from zentracer_store.tail import Batch, Tail
+
+MOST_ODDITIES = 100
+"""Of one file."""
+
+
+@dataclass
+class Followed:
+    """One file that is followed: how far it is read, and what it holds.
+
+    `status`, `size` and `changed` are those of the last look; `ahead` is how far a worker has come that reads it. `opened`: the
+    cache was asked for it. `finished`: it was once read to its end, or can't be read. `told` counts the oddities of
+    `contents` that were logged; `failures` say why it could not be read, `twin` which other file is the same.
+    """
+
+    found: FoundFile
+    tail: Tail
+    contents: FileContents
+    status: os.stat_result | None = None
+    size: int = 0
+    changed: float = 0.0
+    ahead: int = 0
+    opened: bool = False
+    finished: bool = False
+    error: str | None = None
+    told: int = 0
+    failures: list[str] = field(default_factory=list)
+    twin: str | None = None
+
+    @classmethod
+    def begin(cls, found: FoundFile) -> Followed:
+        """A file of which nothing is known yet."""
+        return cls(found, Tail(found.path), FileContents(found.path))
+
+    @property
+    def reached(self) -> int:
+        """How far it is read, by whomever."""
+        return max(self.tail.offset, self.ahead)
+
+    @property
+    def differs(self) -> bool:
+        """Whether the file is not as it was when it was last read to its end."""
+        return self.status is None or self.tail.differs(self.status)
+
+    @property
+    def unread(self) -> int:
+        """Bytes that are not read yet."""
+        return max(self.size - self.tail.offset, 0)
+
+
+def take(contents: FileContents, batch: Batch) -> None:
+    """Take in what a look at the file brought."""
+    contents.feed(batch.records)
+    if not batch.more:
+        contents.tell_undescribed()
+    for damage in batch.damage:
+        note(contents, damage.text, damage.offset)
+
+
+def note(contents: FileContents, text: str, offset: int | None) -> None:
+    """Note something odd. A file that is odd throughout is not told record by record."""
+    count = len(contents.oddities)
+    if count < MOST_ODDITIES:
+        contents.oddities.append(Oddity(text, offset, contents.last_wall))
+    elif count == MOST_ODDITIES:
+        contents.oddities.append(Oddity("There is more like this in the file, which is not listed.", offset))

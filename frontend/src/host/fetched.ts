@@ -13,11 +13,13 @@ export interface Fetched<T> {
 /**
  * `key` null asks for nothing and forgets the answer. `related` says whether the answer to an older key may be
  * shown, dimmed, until the one to the newer key is there; an unrelated one is dropped and its question aborted.
+ * `outlived` says whether a related question is aborted too, so that the newer one need not wait for its answer.
  */
 export function fetched<T>(
   key: ReadonlySignal<string | null>,
   load: (key: string, abort: AbortSignal) => Promise<T>,
   related: (older: string, newer: string) => boolean = () => true,
+  outlived: (older: string, newer: string) => boolean = () => false,
 ): Fetched<T> {
   const answer = signal<{ key: string; value: T } | null>(null);
   const error = signal<{ key: string; error: Error } | null>(null);
@@ -45,7 +47,7 @@ export function fetched<T>(
     const wanted = key.value;
     const shown = answer.peek();
     if (shown && (wanted === null || !related(shown.key, wanted))) answer.value = null;
-    if (out && (wanted === null || !related(out.key, wanted))) {
+    if (out && (wanted === null || !related(out.key, wanted) || outlived(out.key, wanted))) {
       out.abort.abort();
       out = null;
     }

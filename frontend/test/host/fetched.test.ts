@@ -59,6 +59,30 @@ test("an unrelated key aborts the question and drops the answer", async () => {
   assert.deepEqual(answer.value, { key: "b1", value: "b" });
 });
 
+test("an outlived question is aborted at once, and its answer still shown until the newer is here", async () => {
+  const key = signal<string | null>("a1");
+  const { out, load } = questions();
+  const { answer } = fetched(
+    key,
+    load,
+    () => true,
+    (older, newer) => older[0] !== newer[0],
+  );
+  out[0]!.answer("one");
+  await settle();
+  key.value = "a2";
+  key.value = "a3";
+  assert.equal(out.length, 2, "this one waits");
+  key.value = "b1";
+  assert.ok(out[1]!.abort.aborted);
+  assert.deepEqual(answer.value, { key: "a1", value: "one" });
+  out[1]!.answer("late");
+  out[2]!.answer("b");
+  await settle();
+  assert.deepEqual(answer.value, { key: "b1", value: "b" });
+  assert.equal(out.length, 3);
+});
+
 test("no key asks nothing and forgets", async () => {
   const key = signal<string | null>("a1");
   const { out, load } = questions();

@@ -76,6 +76,25 @@ export function withinLimits(question: Pick<CellsQuestion, "width" | "height" | 
   return { width, height: side(Math.min(question.height, MOST_CELLS / (4 * width))) };
 }
 
+/**
+ * Whether the user went on to another question before the older one was answered. One that only follows a growing
+ * log waits: its like come faster than answers might.
+ */
+export function outlived(older: string, newer: string): boolean {
+  const [[question, state], [other, now]] = [older.split("#"), newer.split("#")];
+  return question !== other && state === now;
+}
+
+/**
+ * Adds to the questions of one view which view it is and how many it asked, so that the server ends its work on an
+ * older one when a newer one comes.
+ */
+export function numbered(): (key: string) => string {
+  const view = Math.random().toString(36).slice(2);
+  let n = 0;
+  return (key) => `${key.split("#")[0]}&view=${view}&n=${++n}`;
+}
+
 /** Whether two keys ask about the same run, scope and statistic, so that one answer may stand in for the other. */
 export function sameSubject(a: string, b: string): boolean {
   return agree(a, b, "run", "scope", "column");

@@ -18,8 +18,6 @@ export interface RunSummary {
   readonly generation: number;
   /** Tags by sort of what other writers left. */
   readonly holds: Readonly<Record<string, number>>;
-  readonly points: number;
-  readonly sessions: number;
 }
 
 export interface Oddity {

@@ -1,6 +1,7 @@
 /** A run of other writers: what was found in it, where TensorBoard shows that, and what would fill this tab. */
 
-import { count, plural, whole } from "../../base/numbers.ts";
+import { count, whole } from "../../base/numbers.ts";
+import { moment } from "../../base/times.ts";
 import { Empty } from "../../widgets/empty.tsx";
 import { withNumbers } from "../../widgets/with-numbers.tsx";
 import { useApp } from "./app-context.ts";
@@ -96,10 +97,11 @@ export function otherTitle(run: RunSummary): string {
   return what === "nothing" ? `${run.name} holds nothing yet` : `${run.name} holds ${what}`;
 }
 
-/** `3,400 points in 2 sessions, up to step 50,000.` */
-export function otherSummary({ points, sessions, last_step }: RunSummary): string {
-  if (!points) return "";
-  const parts =
-    sessions > 1 ? `${plural(points, "point")} in ${plural(sessions, "session")}` : plural(points, "point");
-  return last_step === null ? `${parts}.` : `${parts}, up to step ${whole(last_step)}.`;
+/** `Up to step 50,000, last written to on 30 Nov, 10:41.` */
+export function otherSummary({ last_step, last_wall }: RunSummary): string {
+  const parts = [
+    ...(last_step === null ? [] : [`up to step ${whole(last_step)}`]),
+    ...(last_wall === null ? [] : [`last written to on ${moment(last_wall)}`]),
+  ].join(", ");
+  return parts && `${parts.charAt(0).toUpperCase()}${parts.slice(1)}.`;
 }

@@ -6,7 +6,7 @@ import { type Fetched, fetched } from "../../host/fetched.ts";
 import { getColumns } from "../../host/request.ts";
 import { rested } from "../../host/rested.ts";
 import { theme } from "../../host/theme.ts";
-import { cellsPath, samePast, sameSubject } from "./ask.ts";
+import { cellsPath, numbered, outlived, samePast, sameSubject } from "./ask.ts";
 import type { Choices } from "./choices.ts";
 import { encodeCells, MARK, spikeReach } from "./codes.ts";
 import { type CellNode, type Cells, parseCells } from "./contract.ts";
@@ -94,19 +94,27 @@ export function createPicture(model: Model): Picture {
     return follow.value ? latestSpan(window.value, bounds.value) : window.value;
   });
 
-  const load = async (key: string, abort: AbortSignal) => parseCells(await getColumns(key, abort));
+  const ask = (key: ReadonlySignal<string | null>) => {
+    const number = numbered();
+    return fetched(
+      key,
+      async (wanted, abort) => parseCells(await getColumns(number(wanted), abort)),
+      sameSubject,
+      outlived,
+    );
+  };
   /** Not for every step of a drag or a wheel: what is at hand is drawn meanwhile. */
   const settled = rested(asked, REST_MS);
   const keyOf = (span: Span | null) =>
     question.value &&
     `${cellsPath({ ...question.value, span })}#${model.runs.value?.server} ${model.generation.value}`;
   const cellsKey = computed(() => keyOf(settled.value));
-  const cells = fetched(cellsKey, load, sameSubject);
+  const cells = ask(cellsKey);
   const overviewKey = computed(() => {
     const wanted = asked.value && fullKey.value;
     return wanted && full.value?.key !== wanted ? wanted : null;
   });
-  const overview = fetched(overviewKey, load, sameSubject);
+  const overview = ask(overviewKey);
   model.keepAsking(cells, overview);
   effect(() => {
     for (const answer of [cells.answer.value, overview.answer.value]) {

@@ -3,6 +3,8 @@ import { test } from "node:test";
 import {
   atPath,
   cellsPath,
+  numbered,
+  outlived,
   runPath,
   samePast,
   sameSubject,
@@ -50,6 +52,27 @@ test("an answer never holds more than the server gives", () => {
     const lines = height >= rows ? rows + 3 * folds.length : 4 * nodes;
     assert.ok(width * lines <= 4e6 || width === 1, `${width} x ${lines}`);
   }
+});
+
+test("the questions of a view are numbered, those of another are another's", () => {
+  const [first, second] = [numbered(), numbered()];
+  const asked = [first("cells?run=a#one 1"), first("cells?run=b#one 1"), second("cells?run=a")].map(query);
+  assert.deepEqual(
+    asked.map(({ run, n }) => [run, n]),
+    [
+      ["a", "1"],
+      ["b", "2"],
+      ["a", "1"],
+    ],
+  );
+  assert.equal(asked[0]!.view, asked[1]!.view);
+  assert.notEqual(asked[0]!.view, asked[2]!.view);
+});
+
+test("a question is outlived by another of the user, not by the same of a log that grew", () => {
+  assert.ok(outlived("cells?from=0#one 1", "cells?from=5#one 1"));
+  assert.ok(!outlived("cells?from=0#one 1", "cells?from=0#one 2"));
+  assert.ok(!outlived("cells?from=0#one 1", "cells?from=5#one 2"), "follow latest moves the window, too");
 });
 
 test("what fits is asked in full", () => {

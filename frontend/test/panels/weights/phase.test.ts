@@ -18,8 +18,6 @@ const RUN: RunSummary = {
   error: null,
   generation: 1,
   holds: { scalar: 1 },
-  points: 20,
-  sessions: 1,
 };
 const CELLS = cellsOf([leaf("w")], [[sample(1e-3)]], {
   distribution: { low: -12, high: 6, counts: [1], zeros: 0, nan: 0, pinf: 0, ninf: 0, missing: 0 },

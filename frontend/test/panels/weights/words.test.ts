@@ -93,8 +93,6 @@ const run = (name: string, more: Partial<RunSummary> = {}): RunSummary => ({
   error: null,
   generation: 1,
   holds: { scalar: 1 },
-  points: 20,
-  sessions: 1,
   ...more,
 });
 const answer = (...runs: RunSummary[]): RunsAnswer => ({ runs }) as unknown as RunsAnswer;
@@ -195,9 +193,11 @@ test("a run of other writers says what it holds", () => {
   assert.equal(otherTitle(other({ holds: { scalar: 1, image: 2 } })), "a holds no weights");
   assert.equal(otherTitle(other({ holds: {}, last_step: null })), "a holds nothing yet");
   assert.equal(otherTitle(other({ state: "live", last_step: null })), "a has no samples yet");
-  assert.equal(otherSummary(other({ points: 3400, last_step: 50_000 })), "3,400 points, up to step 50,000.");
-  assert.equal(otherSummary(other({ points: 1, sessions: 2, last_step: null })), "1 point in 2 sessions.");
-  assert.equal(otherSummary(other({ points: 0 })), "");
+  const last_wall = new Date(2020, 0, 2, 3, 4).getTime() / 1000;
+  const written = "last written to on 2 Jan 2020, 03:04.";
+  assert.equal(otherSummary(other({ last_step: 50_000, last_wall })), `Up to step 50,000, ${written}`);
+  assert.equal(otherSummary(other({ last_step: null, last_wall })), `Last written to on 2 Jan 2020, 03:04.`);
+  assert.equal(otherSummary(other({ last_step: null, last_wall: null })), "");
 });
 
 test("tags are named, and how many more there are", () => {

@@ -112,19 +112,23 @@ def axes_of(timeline: Timeline) -> tuple[str, ...]:
 
 
 def _by_time(timeline: Timeline, name: str) -> Axis:
-    steps = timeline.steps.astype(np.float64)
+    steps, sessions = timeline.steps.astype(np.float64), timeline.sessions
     walls = np.maximum.accumulate(timeline.walls)  # a clock that was set back makes no time of its own
+    apart = np.append(0.0, np.where(np.diff(sessions) == 0, np.diff(steps), 0.0))
+    pace = _ratio(np.append(0.0, np.diff(walls)), apart)
     before = walls.copy()
     stints = {stint.session: stint for stint in timeline.stints}
     pauses = []
-    for place in (np.flatnonzero(np.diff(timeline.sessions)) + 1).tolist():
-        old, new = stints[int(timeline.sessions[place - 1])], stints[int(timeline.sessions[place])]
-        before[place] = min(max(old.left, walls[place - 1]), walls[place])
-        idle_s = max(new.began - old.ended, 0.0)
+    for place in (np.flatnonzero(np.diff(sessions)) + 1).tolist():
+        last = place - 1
+        old, new = stints[int(sessions[last])], stints[int(sessions[place])]
+        left = old.left
+        if left <= walls[last]:  # it ended with this sample, which holds for as long as the one before it
+            left = walls[last] + (pace[last] * min(apart[last], steps[place] - steps[last]) or 1.0)
+        before[place] = np.clip(min(left, new.began), walls[last], walls[place])
+        idle_s = max(new.began - max(old.ended, left), 0.0)
         pauses.append(Pause(float(before[place]), float(walls[place]), float(steps[place]), idle_s))
-    within = len(steps) > 1 and timeline.sessions[-1] == timeline.sessions[-2]
-    pace = (walls[-1] - walls[-2]) / (steps[-1] - steps[-2]) if within else 0.0
-    end = walls[-1] + (pace * (timeline.end - steps[-1]) or 1.0)
+    end = walls[-1] + (pace[-1] * (timeline.end - steps[-1]) or 1.0)
     origin = 0.0 if name == "wall" else timeline.stints[0].began
     return Axis(
         name,
@@ -149,10 +153,8 @@ def _by_counter(timeline: Timeline, name: str) -> Axis:
         raise AxisError(f"{label} can't be the axis: it goes back at step {steps[back[0] + 1]:,.0f}.")
     pace = (values[-1] - values[-2]) / (steps[-1] - steps[-2])
     if timeline.end > steps[-1]:
-        steps, values = (
-            np.append(steps, timeline.end),
-            np.append(values, values[-1] + pace * (timeline.end - steps[-1])),
-        )
+        values = np.append(values, values[-1] + pace * (timeline.end - steps[-1]))
+        steps = np.append(steps, timeline.end)
     return Axis(name, label, "", steps, values, values)
 
 

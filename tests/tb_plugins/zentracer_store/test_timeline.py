@@ -5,6 +5,9 @@ import numpy as np
 import zentracer_schema as schema
 from tests.logs import WALL, Log, begin, parameters, row, table
 from zentracer_store import Store, parse_places, sample_of, values_at
+from zentracer_store.reach import spans_of
+from zentracer_store.spans import Overwritten
+from zentracer_store.timeline import timeline_of
 
 SPEC = parameters(["w"])
 CLOCK = schema.TableSpec("clock", "model", schema.CLOCK_COLUMNS, (schema.RowSpec("model"),))
@@ -269,3 +272,80 @@ def test_the_last_step_of_a_run_is_its_last_update_sampled_or_not(tmp_path):
     store = Store(parse_places(str(tmp_path)))
     store.look()
     assert store.catalogue().runs[0].last_step == 120
+
+
+def spans_in(tmp_path):
+    (scope,) = scopes_in(tmp_path).values()
+    return spans_of(scope.chain)
+
+
+def test_a_chain_can_be_shown_as_it_stood_before_a_session(tmp_path):
+    session(tmp_path / "a", 1, [0, 10, 20, 30], key="one")
+    session(tmp_path / "a", 2, [20, 30, 40], key="two", continues="one")
+    session(tmp_path / "a", 3, [40, 50], key="three", continues="two")
+    (scope,) = scopes_in(tmp_path).values()
+    assert norms(timeline_of(scope.chain, until=0)) == {0: 1, 10: 1, 20: 1, 30: 1}
+    assert norms(timeline_of(scope.chain, until=1)) == {0: 1, 10: 1, 20: 2, 30: 2, 40: 2}
+    for until in (2, 7, None):
+        assert norms(timeline_of(scope.chain, until=until)) == norms(scope.timeline)
+
+
+def test_a_span_tells_what_of_a_session_was_overwritten(tmp_path):
+    session(tmp_path / "a", 1, [0, 10, 20, 30], key="one")
+    session(tmp_path / "a", 2, [20, 40], key="two", continues="one", start=15)
+    first, second = spans_in(tmp_path)
+    assert (first.number, first.id, first.continues, first.wall) == (0, "one", None, WALL + 1000)
+    assert (first.start_step, first.first, first.last, first.offset) == (0, 0, 30, None)
+    assert first.overwritten == Overwritten(20, 30, 2)
+    assert (second.id, second.continues, second.start_step, second.first, second.last) == ("two", "one", 15, 20, 40)
+    assert (second.overwritten, second.offset) == (None, None)
+    assert second.file.endswith("events.out.tfevents.1700000002.host.2.0")
+
+
+def test_sessions_that_begin_again_at_step_0_can_be_laid_one_behind_the_other(tmp_path):
+    session(tmp_path / "a", 1, [0, 10, 20], key="one")
+    pulse(session(tmp_path / "a", 2, [0, 10], key="two", continues="one"), range(15)).append()
+    session(tmp_path / "a", 3, [10, 20], key="three", continues="two")
+    (scope,) = scopes_in(tmp_path).values()
+    assert norms(scope.timeline) == {0: 2, 10: 3, 20: 3}
+    # The second began after the last sample of the first; the third goes on with its count.
+    assert [span.offset for span in spans_of(scope.chain)] == [None, 21, 21]
+    assert norms(timeline_of(scope.chain, shift=True)) == {0: 1, 10: 1, 20: 1, 21: 2, 31: 3, 41: 3}
+    # As far as the pulse of the second tells, not only to its last sample.
+    shifted = timeline_of(scope.chain, until=1, shift=True)
+    assert norms(shifted) == {0: 1, 10: 1, 20: 1, 21: 2, 31: 2}
+    assert shifted.end == 21 + 15
+    assert shifted.steps.tolist() == [0, 10, 20, 21, 31]
+
+
+def test_shifted_values_are_found_at_their_shifted_steps(tmp_path):
+    session(tmp_path / "a", 1, [0, 10, 20], key="one")
+    session(tmp_path / "a", 2, [0, 10], key="two", continues="one")
+    (scope,) = scopes_in(tmp_path).values()
+    shifted = timeline_of(scope.chain, shift=True)
+    assert values_at(shifted, "weight_norm", 20)[:2] == (20, [1.0])
+    assert values_at(shifted, "weight_norm", 25)[:2] == (21, [2.0])
+    assert sample_of(shifted, 0, 31).next_step == 41
+
+
+def test_the_clock_moves_with_its_session(tmp_path):
+    for number in (1, 2):
+        log = session(tmp_path / "a", number, [0, 10], key=str(number), continues="1" if number == 2 else None)
+        for step in (0, 10):
+            log.table(step, CLOCK, np.full((1, len(schema.CLOCK_COLUMNS)), 10.0 * number + step))
+        log.append()
+    (scope,) = scopes_in(tmp_path).values()
+    steps, values = timeline_of(scope.chain, shift=True).clock("samples")
+    assert list(zip(steps.tolist(), values.tolist(), strict=True)) == [(0, 10), (10, 20), (11, 20), (21, 30)]
+    steps, values = scope.timeline.clock("samples")
+    assert list(zip(steps.tolist(), values.tolist(), strict=True)) == [(0, 20), (10, 30)]
+
+
+def test_stints_say_when_each_session_was_at_work(tmp_path):
+    session(tmp_path / "a", 1, [0, 10, 20, 30], key="one")
+    session(tmp_path / "a", 2, [15, 30], key="two", continues="one")
+    (scope,) = scopes_in(tmp_path).values()
+    first, second = scope.timeline.stints
+    # The first was at step 15 between its samples of the steps 10 and 20.
+    assert (first.began - WALL, first.ended - WALL, first.left - WALL) == (1000, 1004, 1002.5)
+    assert (second.session, second.ended - WALL, second.left - WALL) == (1, 2002, 2002)

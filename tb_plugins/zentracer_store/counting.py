@@ -9,6 +9,9 @@ from zentracer_store.episodes import Episode, chain_numbers
 from zentracer_store.gather import Rows
 from zentracer_store.spans import NEVER, Begin, Reach, SessionSpan, offsets_of
 
+_SETTINGS = frozenset({"message", "hparams", "graph"})
+"""Sorts that say what a session is, not what it came to."""
+
 
 class Counting:
     """The sessions of a run, and how the steps of its tags relate to them."""
@@ -53,9 +56,10 @@ class Counting:
             first, last = min(first for _, first, _ in together), max(last for _, _, last in together)
             reaches.append(self._reach(number, None, first, last))
         chains = self._chains_of(tuple(range(len(tags))))
+        counting = [any(count for count, _, _ in found) for found in tags]
         offsets = [0] * len(tags)
         for chain in set(chains):
-            members = [number for number, other in enumerate(chains) if other == chain]
+            members = [number for number, other in enumerate(chains) if other == chain and counting[number]]
             for number, offset in zip(members, offsets_of([reaches[member] for member in members]), strict=True):
                 offsets[number] = offset
         return tuple(
@@ -86,7 +90,7 @@ class Counting:
 
 def counts_steps(rows: Rows) -> bool:
     """Whether the steps of a tag count training: not where they never move, nor in what we key by the time."""
-    if rows.sort == "message":
+    if rows.sort in _SETTINGS:
         return False
     ours = parse_tag(rows.tag)
     if ours is not None and KINDS[ours.kind].time_keyed:

@@ -241,6 +241,16 @@ def test_our_messages_and_tables_keyed_by_time_supersede_nothing(tmp_path):
     assert not session.superseded.any()
 
 
+def test_settings_that_every_session_writes_are_not_superseded_nor_counted(tmp_path):
+    for number in (1, 2):
+        event = schema.Event(wall_time=WALL + 1000 * number, graph_def=b"graph")
+        log = writer(tmp_path / "a", number).add(event.SerializeToString())
+        (log if number == 1 else write(log, [5, 6])).append()
+    found = run_in(tmp_path / "a")
+    assert not found["<graph_def>"].superseded.any()
+    assert [(session.first, session.last, session.offset) for session in found.sessions] == [(0, 0, None), (5, 6, None)]
+
+
 def records(directory, number, steps, value):
     log = writer(directory, number)
     for step in steps:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from zentracer_store.bins import Bins
+from zentracer_store.groups import index_of
 from zentracer_store.growing import Array
 from zentracer_store.marks import EVERY_NAN
 
@@ -30,7 +31,7 @@ class Cells:
 
     `count` is 0 in a cell that only repeats the sample before it, `used` the number of values in the mean; both may be
     [cells, 1], the same for all rows. `marks` counts by name of `MARKS`; a name that is not there counts nothing
-    anywhere. Where every cell has one sample, `max` is the same array as `min`.
+    anywhere. Where every cell has one sample, `max` is the same array as `min`, and so is `mean` on a linear scale.
     """
 
     mean: Array
@@ -101,16 +102,21 @@ def laid_out(parts: Sequence[tuple[Array, Cells]], bins: Bins) -> Cells:
 
     made = [cells for _, cells in parts]
     low = put([cells.min for cells in made])
-    single = all(cells.max is cells.min for cells in made)
+
+    def put_or_low(name: str) -> Array:
+        arrays = [getattr(cells, name) for cells in made]
+        same = all(array is cells.min for array, cells in zip(arrays, made, strict=True))
+        return low if same else put(arrays)
+
     names = {name for cells in made for name in cells.marks}
     marks = {name: put([cells.marks.get(name, np.zeros_like(cells.used)) for cells in made]) for name in names}
     if bins.missing.any():
         marks["missing"] = marks.get("missing", 0) + np.repeat(bins.missing[:, None], low.shape[1], axis=1)
     count = put([cells.count for cells in made])
     return Cells(
-        put([cells.mean for cells in made]),
+        put_or_low("mean"),
         low,
-        low if single else put([cells.max for cells in made]),
+        put_or_low("max"),
         np.where(bins.held[:, None], np.uint32(0), count) if bins.held.any() else count,
         put([cells.used for cells in made]),
         put([cells.status for cells in made]),
@@ -163,7 +169,7 @@ def _plain(values: Array, first: Array, last: Array, log: bool) -> tuple[Array, 
     """Smallest, largest and mean of each cell, as if every value were finite, and positive on a log scale."""
     if (last - first == 1).all():
         low = values[first]
-        return low, low, np.log(low) * np.float32(_LOG10_E) if log else low.copy()
+        return low, low, np.log(low) * np.float32(_LOG10_E) if log else low
     rows = values.shape[1]
     low, high, mean = np.empty((3, len(first), rows), np.float32)
     for begin, end, each in _runs(first, last, _BLOCK // max(rows, 1)):
@@ -189,7 +195,8 @@ def _log_sum(part: Array) -> Array:
         product = np.multiply.reduce(part[:, at : at + _PRODUCT_SAMPLES], axis=1, dtype=np.float64)
         product[~((product > 1e-290) & (product < 1e290))] = np.nan  # seen by `_special`
         total += np.log(product)
-    return total * _LOG10_E
+    total *= _LOG10_E
+    return total
 
 
 def _special(low: Array, high: Array, mean: Array, log: bool) -> Array:
@@ -202,9 +209,7 @@ def _special(low: Array, high: Array, mean: Array, log: bool) -> Array:
 def _corrected(cells: Cells, special: Array, samples: Samples, first: Array, last: Array, log: bool) -> Cells:
     """The cells with the true answer in all that are special, and in those that share a cell and a row with them."""
     some, rows = np.flatnonzero(special.any(axis=1)), np.flatnonzero(special.any(axis=0))
-    high = cells.max.copy() if cells.max is cells.min else cells.max
-    used = np.repeat(cells.used, special.shape[1], axis=1)
-    whole = Cells(cells.mean, cells.min, high, cells.count, used, cells.status, cells.marks)
+    whole = replace(cells, used=np.repeat(cells.used, special.shape[1], axis=1))
     ends = np.cumsum((last - first)[some])
     at = 0
     while at < len(some):
@@ -221,7 +226,7 @@ def _correct(cells: Cells, some: Array, rows: Array, samples: Samples, first: Ar
     end = np.cumsum(size)
     begin = end - size
     sample = np.arange(end[-1]) + np.repeat(first[some] - begin, size)
-    taken, where = np.ix_(sample, rows), np.ix_(some, rows)
+    taken, where = _crossing(sample, rows), _crossing(some, rows)
     value = np.asarray(samples.values[taken], np.float32)
     nan, finite = np.isnan(value), np.isfinite(value)
     excused = _excused(nan, samples, sample, taken)
@@ -229,16 +234,17 @@ def _correct(cells: Cells, some: Array, rows: Array, samples: Samples, first: Ar
     def counted(mask: Array) -> Array:
         return _each(np.add, mask, begin, end, np.uint32)
 
-    found = {
-        "zeros": value == 0,
-        "nan": nan & ~excused,
-        "pinf": value == np.inf,
-        "ninf": value == -np.inf,
-        "missing": excused,
-    }
+    found = {"zeros": value == 0, "nan": nan & ~excused, "missing": excused}
+    if not (nan | finite).all():
+        found |= {"pinf": value == np.inf, "ninf": value == -np.inf}
     for name, mask in found.items():
         if mask.any():
             cells.marks.setdefault(name, np.zeros(cells.mean.shape, np.uint32))[where] = counted(mask)
+    if not finite.any():
+        for array in (cells.mean, cells.min, cells.max):
+            array[where] = np.nan
+        cells.used[where] = 0
+        return
     some_finite = counted(finite) > 0
     low = _each(np.minimum, np.where(finite, value, np.float32(np.inf)), begin, end)
     high = _each(np.maximum, np.where(finite, value, np.float32(-np.inf)), begin, end)
@@ -248,6 +254,12 @@ def _correct(cells: Cells, some: Array, rows: Array, samples: Samples, first: Ar
     number = counted(used)
     cells.used[where] = number
     cells.mean[where] = np.where(number > 0, _mean_of(value, used, number, begin, end, log), np.nan)
+
+
+def _crossing(first: Array, second: Array) -> Any:
+    """The index of all pairs of these, by slices where they are evenly spaced."""
+    index = index_of(first), index_of(second)
+    return index if any(isinstance(part, slice) for part in index) else np.ix_(*index)
 
 
 def _excused(nan: Array, samples: Samples, sample: Array, taken: Any) -> Array:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +14,11 @@ from zentracer_store.growing import Array
 from zentracer_store.kept import Kept, key_of
 from zentracer_store.sources import Source
 
-FINEST = 12
+FINEST = 24
 """Up to so many samples a cell, samples are read; above, two narrower cells are joined."""
+
+_CHUNK = 1 << 20
+"""Values read at a time. More would leave the processor's cache, and be copied where the column's blocks meet."""
 
 
 @dataclass(frozen=True)
@@ -42,66 +46,80 @@ def level_of(source: Source, width: float, number: int, kept: Kept, check: Calla
     def make() -> Level:
         span = float(source.steps[hi - 1] - source.steps[lo])
         if hi - lo <= FINEST * len(places) or width * (hi - lo) <= span or not span:
-            check()
-            return Level(places, reduced(source.samples(lo, hi), first - lo, last - lo, log=source.log))
+            return Level(places, _read(source, first, last, check))
         below = [level_of(source, width / 2, 2 * number + half, kept, check) for half in (0, 1)]
         return _joined(below[0], below[1])
 
     return kept.get(key_of("level", source.key(lo, hi), places, first - lo), make)
 
 
+def _read(source: Source, first: Array, last: Array, check: Callable[[], None]) -> Cells:
+    """Cells of samples, from the samples."""
+    made = []
+    at = 0
+    while at < len(first):
+        check()
+        lo = int(first[at])
+        to = max(int(np.searchsorted(last, lo + _CHUNK // source.rows, "right")), at + 1)
+        samples = source.samples(lo, int(last[to - 1]))
+        made.append(reduced(samples, first[at:to] - lo, last[at:to] - lo, log=source.log))
+        at = to
+    return _in_a_row(made)
+
+
 def _joined(left: Level, right: Level) -> Level:
     """The cells twice as wide of both tiles."""
     places, first = np.unique(np.concatenate([left.places, right.places + TILE]) // 2, return_index=True)
-    if not len(left.places) or not len(right.places):
-        some = left if len(left.places) else right
-        return Level(places, _paired(some.cells, first))
-    return Level(places, _paired(_both(left.cells, right.cells), first))
+    return Level(places, _paired(_in_a_row([some.cells for some in (left, right) if len(some.places)]), first))
 
 
-def _both(left: Cells, right: Cells) -> Cells:
-    def join(a: Array, b: Array) -> Array:
-        if a.shape[1] != b.shape[1]:
-            rows = max(a.shape[1], b.shape[1])
-            a, b = np.broadcast_to(a, (len(a), rows)), np.broadcast_to(b, (len(b), rows))
-        return np.concatenate([a, b])
+def _in_a_row(parts: Sequence[Cells]) -> Cells:
+    """Cells behind each other."""
+    if len(parts) == 1:
+        return parts[0]
 
-    blank_left, blank_right = (np.zeros(cells.mean.shape, np.uint32) for cells in (left, right))
+    def join(arrays: Sequence[Array]) -> Array:
+        rows = max(array.shape[1] for array in arrays)
+        return np.concatenate([np.broadcast_to(array, (len(array), rows)) for array in arrays])
+
+    names = {name for cells in parts for name in cells.marks}
     return Cells(
-        join(left.mean, right.mean),
-        join(left.min, right.min),
-        join(left.max, right.max),
-        join(left.count, right.count),
-        join(left.used, right.used),
-        join(left.status, right.status),
-        {
-            name: join(left.marks.get(name, blank_left), right.marks.get(name, blank_right))
-            for name in left.marks.keys() | right.marks.keys()
-        },
+        join([cells.mean for cells in parts]),
+        join([cells.min for cells in parts]),
+        join([cells.max for cells in parts]),
+        join([cells.count for cells in parts]),
+        join([cells.used for cells in parts]),
+        join([cells.status for cells in parts]),
+        {name: join([cells.marks.get(name, np.zeros_like(cells.count)) for cells in parts]) for name in names},
     )
 
 
 def _paired(cells: Cells, first: Array) -> Cells:
     """Cells joined with the one behind them, where that is not the next of `first`."""
-    pair = np.flatnonzero(np.append(first[1:], len(cells.mean)) - first == 2)
-    second = first[pair] + 1
+    pair = np.append(first[1:], len(cells.mean)) - first == 2
+    ahead: Any = first
+    behind: Any = np.where(pair, first + 1, first)
+    if pair.all():
+        ahead, behind = slice(0, None, 2), slice(1, None, 2)  # the same, without a copy
 
-    def join(ufunc: np.ufunc, array: Array) -> Array:
-        joined = array[first]
-        joined[pair] = ufunc(joined[pair], array[second])
+    def both(ufunc: np.ufunc, array: Array) -> Array:
+        joined: Array = ufunc(array[ahead], array[behind])
         return joined
 
-    mean = cells.mean[first]
-    ahead, behind = cells.used[first[pair]].astype(np.float64), cells.used[second]
-    with np.errstate(invalid="ignore"):  # a cell without values has no mean, and no weight
-        total = np.where(ahead > 0, mean[pair] * ahead, 0) + np.where(behind > 0, cells.mean[second] * behind, 0)
-        mean[pair] = total / (ahead + behind)
+    def total(array: Array) -> Array:
+        # One that stands alone is its own `behind`, and must not count twice.
+        added: Array = array[ahead] + (array[behind] if pair.all() else np.where(pair[:, None], array[behind], 0))
+        return added.astype(array.dtype, copy=False)
+
+    weight = cells.used.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # without values there is neither a sum nor a mean
+        mean = total(np.where(weight > 0, cells.mean * weight, 0)) / total(weight)
     return Cells(
-        mean,
-        join(np.fmin, cells.min),
-        join(np.fmax, cells.max),
-        join(np.add, cells.count),
-        join(np.add, cells.used),
-        join(np.bitwise_or, cells.status),
-        {name: join(np.add, marks) for name, marks in cells.marks.items()},
+        mean.astype(np.float32),
+        both(np.fmin, cells.min),
+        both(np.fmax, cells.max),
+        total(cells.count),
+        total(cells.used),
+        both(np.bitwise_or, cells.status),
+        {name: total(marks) for name, marks in cells.marks.items()},
     )

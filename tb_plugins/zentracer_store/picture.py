@@ -31,7 +31,7 @@ ARRAYS = ("mean", "min", "max", "count", *MARKS, "status")
 class Lines:
     """Of a tile: `arrays` by name, [lines, cells] or, the same for all lines, [1, cells]; one not there is all zeros.
 
-    Where `max` is the same array as `min`, no cell has more than one value.
+    Arrays that must be equal, as `min` and `max` where no cell has more than one value, are one array.
     """
 
     arrays: dict[str, Array]
@@ -90,32 +90,42 @@ class Picture:
     def _made(self, tile: Tile, bins: Sequence[Bins]) -> Lines:
         self._check()
         leaf = self._leaf_cells(tile, bins)
-        shape = (len(self.lines), len(tile.edges) - 1)
+        folds = [
+            self._cells(source, tile, some) for source, some in zip(self._folds, bins[len(self._tracks) :], strict=True)
+        ]
+        same = [name for name in ("mean", "max") if all(getattr(one, name) is one.min for one in (leaf, *folds))]
+        values = [name for name in ("mean", "min", "max") if name not in same]
         arrays: dict[str, Array] = {}
 
-        def put(name: str, lines: Any, values: Array) -> None:
+        def put(name: str, lines: Any, array: Array) -> None:
+            if name in same:
+                return
+            if name == "count" and leaf.count.shape[1] == 1:
+                arrays[name] = leaf.count.T
+                return
             if name not in arrays:
-                blank = np.full(shape, np.nan, np.float32) if name in ("mean", "min", "max") else None
-                arrays[name] = np.zeros(shape, np.uint8 if name == "status" else np.uint32) if blank is None else blank
-            arrays[name][lines] = values.T
+                arrays[name] = self._blank(name, len(array))
+            arrays[name][lines] = array.T
 
-        if leaf.count.shape[1] == 1:
-            arrays["count"] = leaf.count.T
-        for name in ("mean", "min", "max", "count", "status"):
-            if name not in arrays or name != "count":
-                put(name, self._leaf_places, getattr(leaf, name)[:, self._leaf_rows])
+        for name in (*values, "count", "status"):
+            array = getattr(leaf, name)
+            put(name, self._leaf_places, array[:, self._leaf_rows] if array.shape[1] > 1 else array)
         for name, marks in leaf.marks.items():
             put(name, self._leaf_places, marks[:, self._leaf_rows])
         if self._modules is not None:
-            for kind, values in strata_of(leaf, self._modules, log=self._log).items():
-                for name, array in values.items():
-                    if name != "count" or leaf.count.shape[1] > 1:
-                        put(name, self._places[kind], array)
-            for source, some, places in zip(self._folds, bins[len(self._tracks) :], self._fold_places, strict=True):
-                folded = self._cells(source, tile, some)
-                for name in ("mean", "min", "max"):
+            for kind, found in strata_of(leaf, self._modules, log=self._log).items():
+                for name, array in found.items():
+                    put(name, self._places[kind], array)
+            for folded, places in zip(folds, self._fold_places, strict=True):
+                for name in values:
                     put(name, places, getattr(folded, name))
-        return Lines(arrays, spread_of(leaf, log=self._log))
+        return Lines(arrays | dict.fromkeys(same, arrays["min"]), spread_of(leaf, log=self._log))
+
+    def _blank(self, name: str, cells: int) -> Array:
+        shape = (len(self.lines), cells)
+        if name in ("mean", "min", "max"):
+            return np.empty(shape, np.float32)  # every line is written
+        return np.zeros(shape, np.uint8 if name == "status" else np.uint32)
 
     def _leaf_cells(self, tile: Tile, bins: Sequence[Bins]) -> Cells:
         parts = [

@@ -108,23 +108,22 @@ def _edges(tiles: Sequence[Tile]) -> Array:
 
 
 def _arrays(made: Sequence[Lines], shown: Sequence[slice], shape: tuple[int, int]) -> dict[str, Array]:
-    """The shown cells of all tiles as one array a name; those in which there is nothing are one and the same."""
+    """The shown cells of all tiles as one array a name; those that must be equal are one and the same."""
     counts = np.min_scalar_type(max(lines.most for lines in made))
     blank = np.zeros(shape, np.uint8)
-    single = all(lines.arrays["max"] is lines.arrays["min"] for lines in made)
     arrays: dict[str, Array] = {}
-    for name in ARRAYS:
-        if name == "max" and single:
-            arrays[name] = arrays["min"]
-        elif all(name not in lines.arrays for lines in made):
+    for name in ("min", *ARRAYS):
+        found = [lines.arrays.get(name) for lines in made]
+        dtype = next((array.dtype for array in found if array is not None), None)
+        if dtype is None:
             arrays[name] = blank
-        else:
-            dtype = counts if name in ("count", *MARKS) else made[0].arrays["mean" if name != "status" else name].dtype
-            arrays[name] = np.zeros(shape, dtype)
+        elif name != "min" and all(array is lines.arrays["min"] for array, lines in zip(found, made, strict=True)):
+            arrays[name] = arrays["min"]
+        elif name not in arrays:
+            arrays[name] = np.zeros(shape, counts if name in ("count", *MARKS) else dtype)
             at = 0
-            for lines, some in zip(made, shown, strict=True):
-                width = some.stop - some.start
-                if name in lines.arrays:
-                    arrays[name][:, at : at + width] = lines.arrays[name][:, some]
-                at += width
-    return arrays
+            for array, some in zip(found, shown, strict=True):
+                if array is not None:
+                    arrays[name][:, at : at + some.stop - some.start] = array[:, some]
+                at += some.stop - some.start
+    return {name: arrays[name] for name in ARRAYS}

@@ -22,9 +22,10 @@ from zentracer_store.tree import Node
 
 
 class Source(Protocol):
-    """Samples, and a key of everything that they and their reduction depend on."""
+    """Samples of so many `rows`, and a key of everything that they and their reduction depend on."""
 
     log: bool
+    rows: int
 
     @property
     def steps(self) -> Array:
@@ -45,7 +46,7 @@ class TrackSource:
 
     def __init__(self, track: Track, column: ColumnSpec) -> None:
         self.log = column.scale == "log"
-        self.steps = track.steps
+        self.rows, self.steps = len(track.rows), track.steps
         self._track, self._column = track, column
         self._explained = explaining(column)
 
@@ -78,6 +79,7 @@ class FoldSource:
         rows = np.concatenate([node.rows for _, node in nodes])
         ends = np.cumsum([len(node.rows) for _, node in nodes])
         self._modules = Groups(tuple(np.split(np.arange(len(rows)), ends[:-1])))
+        self.rows = len(rows)
         self._sizes = timeline.sizes[rows]
         self._together = Together([timeline.tracks[number] for number in tracks], rows)
         self.steps = self._together.axis.steps

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from zentracer_schema import RowSpec
+
+_FOLDINGS = 16
+"""Kept of one tree: a picture that is moved asks for the same lines again and again."""
 
 _SEPARATOR = re.compile(r"[./]")
 
@@ -34,6 +38,7 @@ class Tree:
     def __init__(self, rows: Sequence[RowSpec]) -> None:
         self._leaves = tuple(Node(row.name, (number,), leaf=True) for number, row in enumerate(rows))
         self._modules = _modules(rows)
+        self._fitted = lru_cache(_FOLDINGS)(self._fit)
 
     def nodes(self, folded: Collection[str] = (), height: int | None = None) -> tuple[Node, ...]:
         """The lines to draw, in row order: modules in `folded` as one line, all other rows as their own.
@@ -41,7 +46,9 @@ class Tree:
         More than `height` lines fold further: all modules of the deepest level, then of the level above, until they
         fit or only the top level is left.
         """
-        by_user = frozenset(folded)
+        return self._fitted(frozenset(folded), height)
+
+    def _fit(self, by_user: frozenset[str], height: int | None) -> tuple[Node, ...]:
         to_fit: frozenset[str] = frozenset()
         nodes = self._lines(by_user, to_fit)
         depth = max((module.depth for module in self._modules), default=0)

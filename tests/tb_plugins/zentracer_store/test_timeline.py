@@ -1,6 +1,10 @@
 """Sessions in chains, and their tables along one axis of steps."""
 
+import shutil
+
 import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import zentracer_schema as schema
 from tests.logs import WALL, Log, begin, parameters, row, table
@@ -349,3 +353,45 @@ def test_stints_say_when_each_session_was_at_work(tmp_path):
     # The first was at step 15 between its samples of the steps 10 and 20.
     assert (first.began - WALL, first.ended - WALL, first.left - WALL) == (1000, 1004, 1002.5)
     assert (second.session, second.ended - WALL, second.left - WALL) == (1, 2002, 2002)
+
+
+def slow_norms(sessions, until, shift):
+    """What is shown by step, session for session: each is laid over what there is from where it begins."""
+    there, spans, moved = {}, {}, 0
+    for number, (start, steps) in enumerate(sessions[: until + 1]):
+        begin = min(start, steps[0])
+        if shift and number:
+            before = sessions[number - 1][1]
+            if begin <= before[0]:
+                moved += before[-1] + 1 - begin
+        for step in [step for step in there if step >= begin + moved]:
+            del there[step]
+        there |= {step + moved: number for step in steps}
+        spans[number] = moved or None
+    return dict(sorted(there.items())), list(spans.values())
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0, 0, 3, 8]), st.sets(st.integers(0, 15), min_size=1, max_size=6).map(sorted)),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_chains_are_shown_as_the_book_says(tmp_path, sessions):
+    shutil.rmtree(tmp_path / "a", ignore_errors=True)
+    for number, (start, steps) in enumerate(sessions):
+        before = str(number - 1) if number else None
+        session(tmp_path / "a", number, steps, key=str(number), continues=before, start=start)
+    (scope,) = scopes_in(tmp_path).values()
+    for until in range(len(sessions)):
+        shown, _ = slow_norms(sessions, until, shift=False)
+        assert norms(timeline_of(scope.chain, until=until)) == shown
+        shown, offsets = slow_norms(sessions, until, shift=True)
+        assert norms(timeline_of(scope.chain, until=until, shift=True)) == shown
+    assert [span.offset for span in spans_of(scope.chain)] == offsets
+    for span, (_, steps) in zip(spans_of(scope.chain), sessions, strict=True):
+        later = [min(start, steps[0]) for start, steps in sessions[span.number + 1 :]]
+        lost = [step for step in steps if any(step >= begin for begin in later)]
+        assert span.overwritten == (Overwritten(lost[0], lost[-1], len(lost)) if lost else None)

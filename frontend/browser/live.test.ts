@@ -90,6 +90,28 @@ for (const mode of MODES)
         await elsewhere.close();
         await tab.close();
       });
+
+    test("two windows hear of news by one stream, which the second takes over when the first closes", async () => {
+      const first = await Tab.open(browser, server.address);
+      const asked = new Map<string, number>();
+      first.page.context().on("request", (request) => {
+        const route = new URL(request.url()).pathname.split("/").at(-1)!;
+        asked.set(route, (asked.get(route) ?? 0) + 1);
+      });
+      await first.picture();
+      const second = await first.openWindow();
+      const { lastStep } = await second.picture();
+      for (const tab of [first, second]) await tab.until(`Number(d.lastStep) > ${lastStep}`);
+      assert.equal(asked.get("stream") ?? 0, 0, "the second window opened a stream of its own");
+
+      await first.page.close();
+      await second.page.waitForRequest((request) => request.url().endsWith("/stream"));
+      const before = await second.signs();
+      await second.until(`Number(d.lastStep) > ${before.lastStep}`);
+      assert.equal(asked.get("stream"), 1);
+      assert.deepEqual([...first.errors, ...second.errors], []);
+      await second.close();
+    });
   });
 
 /** Press, move and let go, from one part of the width of the cells to another. */

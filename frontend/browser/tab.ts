@@ -48,6 +48,12 @@ export class Tab {
     return Tab.visit(page, () => page.goto(this.page.url()));
   }
 
+  /** The same address in another window of the same browser. */
+  async openWindow(): Promise<Tab> {
+    const page = await this.page.context().newPage();
+    return Tab.visit(page, () => page.goto(this.page.url()));
+  }
+
   async reload(): Promise<void> {
     await this.page.reload();
     this.frame = await weightsFrame(this.page);

@@ -72,12 +72,14 @@ def sentence(alike: Sequence[Hidden]) -> str:
     one, reader = alike[0], READERS[alike[0].reader]
     values = sum(each.values for each in alike)
     what = f"{values:,} value{'s' if values != 1 else ''}"
-    places = f" ({one.why}: {one.file}, byte {one.offset:,})" if one.offset is not None and len(alike) == 1 else ""
+    place = ""
+    if one.offset is not None and len(alike) == 1:
+        place = f" ({one.why + ': ' if one.why else ''}{one.file}, byte {one.offset:,})"
     match one.kind:
         case "behind damage":
-            return f"{reader} never shows {what}: it stops reading a file at the first damage that stops it{places}."
+            return f"{reader} never shows {what}: it stops reading a file at the first damage that stops it{place}."
         case "ends loading":
-            return f"{reader} stops loading every run, not only this one, at a record that holds no event{places}."
+            return f"{reader} stops loading every run, not only this one, at a record that holds no event{place}."
         case "overwritten":
             return f"{reader} drops {what} at steps that a later session of the run wrote anew."
         case "purged":

@@ -159,21 +159,24 @@ class _Reader:
             return
         self._stop_python(offset, "a record is damaged")
         try:
-            parse_event(payload)
+            self._take(offset, parse_event(payload))  # the data server does not look at the checksum
         except FormatError:
             self._stop_server(offset, "a record is damaged")
 
     def take(self, offset: int, payload: bytes) -> None:
         """One whole record."""
-        out = self._out
         try:
             event = parse_event(payload)
         except FormatError:
             self._stop_python(offset, "a record holds no event")
             self._stop_server(offset, "a record holds no event")
-            if out.kills_python is None:
-                out.kills_python = offset
+            if self._out.kills_python is None:
+                self._out.kills_python = offset
             return
+        self._take(offset, event)
+
+    def _take(self, offset: int, event: Any) -> None:
+        out = self._out
         wall = event.wall_time
         if math.isnan(wall):
             self._stop_server(offset, "a wall time is NaN")

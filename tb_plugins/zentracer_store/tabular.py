@@ -13,7 +13,7 @@ from zentracer_store.batches import Batches
 from zentracer_store.narrow import scalar_batches
 from zentracer_store.series import series_of
 from zentracer_store.whole import WholeRun
-from zentracer_store.wide import kinds_in, stretches_of, wide_batches
+from zentracer_store.wide import Stretch, kinds_in, stretches_of, wide_batches
 
 OTHERS = {"scalars": "scalar"}
 """Kinds of values that any writer may have written, and the sort of their tags."""
@@ -28,6 +28,7 @@ class Choice:
     run: re.Pattern[str] | None = None
     tag: re.Pattern[str] | None = None
     kinds: frozenset[str] | None = None
+    scope: re.Pattern[str] | None = None
 
     def takes_run(self, name: str) -> bool:
         """Whether a run is wanted."""
@@ -36,6 +37,12 @@ class Choice:
     def takes_tag(self, tag: str) -> bool:
         """Whether a tag is wanted."""
         return self.tag is None or self.tag.search(tag) is not None
+
+    def takes(self, stretch: Stretch) -> bool:
+        """Whether tables of ours are wanted."""
+        return self.takes_tag(stretch.segment.spec.tag) and (
+            self.scope is None or self.scope.search(stretch.scope) is not None
+        )
 
     def takes_kind(self, kind: str) -> bool:
         """Whether a kind of data is wanted."""
@@ -50,7 +57,7 @@ def batches_of(run: WholeRun, choice: Choice) -> list[Batches]:
         mine = [one for one in series if one.sort == sort]
         if mine and choice.takes_kind(kind):
             found.append(scalar_batches(mine))
-    tables = [one for one in stretches_of(list(run.contents.values())) if choice.takes_tag(one.segment.spec.tag)]
+    tables = [one for one in stretches_of(list(run.contents.values())) if choice.takes(one)]
     found += [wide_batches(kind, tables) for kind in kinds_in(tables) if choice.takes_kind(kind)]
     return found
 

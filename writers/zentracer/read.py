@@ -65,19 +65,15 @@ class Log:
 
         `kind` is one of the file format's kinds of tables; `scope` the name of a watched model.
         """
-        import pyarrow.compute as pc
+        return self._rows(kind, run, scope=scope)
 
-        rows = self._rows(kind, run, None)
-        if scope is None or not len(rows):
-            return rows
-        return rows.filter(pc.match_substring_regex(rows["scope"], _pattern(scope).pattern))
-
-    def _rows(self, kind: str, run: Name | None, tag: Name | None) -> pa.Table:
+    def _rows(self, kind: str, run: Name | None, tag: Name | None = None, scope: Name | None = None) -> pa.Table:
         with needed_for("zentracer.read"):
             from zentracer_store.tabular import EVERY_KIND, Choice, joined
         if kind not in EVERY_KIND:
             raise ValueError(f"There is no kind {kind!r}. The kinds are {', '.join(EVERY_KIND)}.")
-        return joined(self._whole(run), kind, Choice(tag=None if tag is None else _pattern(tag)))
+        choice = Choice(tag=None if tag is None else _pattern(tag), scope=None if scope is None else _pattern(scope))
+        return joined(self._whole(run), kind, choice)
 
     def _whole(self, run: Name | None) -> list[WholeRun]:
         """The runs that `run` means, read."""

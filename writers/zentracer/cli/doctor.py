@@ -105,7 +105,8 @@ def _runs(report: Report, most: int | None) -> Iterator[str]:
         yield ""
         yield "Runs"
     for run in report.runs[:most]:
-        tags = ", ".join(f"{count} {sort}" for sort, count in run.tags.items()) or "nothing"
+        sorts = ", ".join(f"{count} {sort}" for sort, count in run.tags.items())
+        tags = f"{sorts} tag{'s' if sum(run.tags.values()) > 1 else ''}" if sorts else "nothing"
         by = f", by {' and '.join(run.writers)}" if run.writers else ""
         step = "" if run.last_step is None else f", to step {run.last_step:,}"
         sessions = f", {run.sessions} sessions" if run.sessions > 1 else ""

@@ -1,0 +1,120 @@
+"""The command `zentracer` as such: help, wrong use, pipes that close, packages that are missing."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from importlib import import_module, metadata
+from pathlib import Path
+
+import pytest
+
+from tests.logs import write_scalars
+from zentracer.cli.trouble import counted, printable, size
+
+ROOT = Path(__file__).parents[4]
+
+
+def test_the_package_installs_the_command():
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    module, _, name = scripts["zentracer"].partition(":")
+    assert callable(getattr(import_module(module), name))
+
+
+def test_help_lists_the_commands(command):
+    status, out, _ = command("--help")
+    assert status == 0
+    assert "export" in out
+    assert "doctor" in out
+
+
+def test_the_version_is_that_of_the_package(command):
+    assert command("--version")[1] == f"zentracer {metadata.version('zentracer')}\n"
+
+
+def test_without_a_command_the_usage_is_told(command):
+    status, _, error = command()
+    assert status == 2
+    assert "usage: zentracer" in error
+
+
+@pytest.mark.parametrize("name", ["export", "doctor"])
+def test_every_command_says_what_it_takes_and_how_it_ends(command, name):
+    status, out, _ = command(name, "--help")
+    assert status == 0
+    assert "LOGDIR" in out
+    assert "exit status: 0" in out
+
+
+@pytest.mark.parametrize("arguments", [["doctor"], ["export", "--to", "csv"]])
+def test_a_directory_that_is_not_there_is_no_traceback(command, tmp_path, arguments):
+    name, *more = arguments
+    assert command(name, tmp_path / "nowhere", *more) == (
+        2,
+        "",
+        f"zentracer: {tmp_path}/nowhere is not there. Give the directory that holds the logs.\n",
+    )
+    file = write_scalars(tmp_path, {"loss": [1.0]})
+    assert command(name, file, *more)[2] == f"zentracer: {file} is a file. Give the directory that holds it.\n"
+
+
+def test_it_runs_as_a_module(tmp_path):
+    write_scalars(tmp_path, {"loss": [1.0]})
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "zentracer.cli", "doctor", tmp_path], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Nothing is damaged." in done.stdout
+
+
+def test_a_reader_that_has_seen_enough_is_no_trouble(tmp_path):
+    for number in range(3000):
+        os.makedirs(tmp_path / f"run{number}")
+        (tmp_path / f"run{number}/events.out.tfevents.1").touch()
+    command = [sys.executable, "-m", "zentracer.cli", "doctor", "--all", tmp_path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_a_missing_package_is_named_with_what_to_install(tmp_path):
+    code = "import sys; sys.modules['pyarrow'] = None; from zentracer.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "export", tmp_path, "--to", "parquet"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "zentracer: zentracer export needs pyarrow, which is not installed here. "
+        "Install it: pip install 'zentracer[tensorboard]'.\n"
+    )
+
+
+def test_the_doctor_needs_no_extra(tmp_path):
+    code = "import sys; sys.modules['pyarrow'] = None; from zentracer.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run([sys.executable, "-c", code, "doctor", tmp_path], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_interrupt_ends_it_without_a_traceback(command, tmp_path, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("zentracer_store.doctor.examine", interrupted)
+    assert command("doctor", tmp_path) == (130, "", "")
+
+
+def test_names_cannot_move_the_cursor():
+    assert printable("run\x1b[2J\r\n\u202e é") == "run\\x1b[2J\\r\\n\\u202e é"
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1_000, "1.0 KB"), (123_456, "123 KB"), (5e6, "5.0 MB"), (2.5e12, "2,500 GB")],
+)
+def test_sizes_are_told_as_people_say_them(count, words):
+    assert size(count) == words
+
+
+def test_counts_agree_with_their_nouns():
+    assert [counted(n, "run") for n in (0, 1, 2000)] == ["0 runs", "1 run", "2,000 runs"]

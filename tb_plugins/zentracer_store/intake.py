@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 
 from zentracer_store.contents import FileContents, Oddity
 from zentracer_store.discover import FoundFile
 from zentracer_store.tail import Batch, Tail
+
+_TIMED = re.compile(r"\d{9,11}\.\d+")
 
 MOST_ODDITIES = 100
 """Of one file."""
@@ -17,9 +20,10 @@ MOST_ODDITIES = 100
 class Followed:
     """One file that is followed: how far it is read, and what it holds.
 
-    `status`, `size` and `changed` are those of the last look; `ahead` is how far a worker has come that reads it. `opened`: the
-    cache was asked for it. `finished`: it was once read to its end, or can't be read. `told` counts the oddities of
-    `contents` that were logged; `failures` say why it could not be read, `twin` which other file is the same.
+    `status`, `size` and `changed` are those of the last look; `ahead` is how far a worker has come that reads it.
+    `opened`: the cache was asked for it. `finished`: it was once read to its end, or can't be read. `told` counts the
+    oddities of `contents` that were logged; `failures` say why it could not be read, `twin` which other is the same.
+    `trial` is the one that it belongs to.
     """
 
     found: FoundFile
@@ -35,11 +39,20 @@ class Followed:
     told: int = 0
     failures: list[str] = field(default_factory=list)
     twin: str | None = None
+    trial: str = ""
 
     @classmethod
     def begin(cls, found: FoundFile) -> Followed:
         """A file of which nothing is known yet."""
-        return cls(found, Tail(found.path), FileContents(found.path))
+        return cls(found, Tail(found.path), FileContents(found.path), trial=found.trial)
+
+    @property
+    def parent(self) -> str | None:
+        """The trial above, where this is the sub-run that `SummaryWriter.add_hparams` makes there: a directory named by
+        the time that holds hparams."""
+        above, _, name = self.trial.rpartition("/")
+        timed = _TIMED.fullmatch(name) and any(info.sort == "hparams" for info in self.contents.tags)
+        return (above or ".") if timed else None
 
     @property
     def reached(self) -> int:

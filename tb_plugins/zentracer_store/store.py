@@ -101,7 +101,7 @@ class Store:
             files = list(self._files.values())
             by_trial: dict[str, list[Followed]] = {}
             for file in files:
-                by_trial.setdefault(file.found.trial, []).append(file)
+                by_trial.setdefault(file.trial, []).append(file)
             oddities = [oddity for file in files for oddity in _told(file)]
             oddities.sort(key=lambda oddity: oddity.wall or 0.0, reverse=True)
             troubles = (Oddity(None, None, None, text, None) for text in self._cache.problems)
@@ -159,7 +159,7 @@ class Store:
     def contents(self, run: str) -> dict[str, FileContents]:
         """What each file of a run holds, by path relative to the log directory."""
         with self._lock:
-            return {f.found.shown: f.contents for f in self._files.values() if f.found.trial == run}
+            return {f.found.shown: f.contents for f in self._files.values() if f.trial == run}
 
     def _walk(self) -> bool:
         began = time.monotonic()
@@ -180,6 +180,8 @@ class Store:
             for path, file in files.items():
                 if path not in self._files:
                     self._add(file)
+            for followed in self._files.values():
+                self._fold(followed)
             self._rise()
             return True
 
@@ -200,12 +202,27 @@ class Store:
         file = self._files.pop(path)
         self._tiers.gone(path)
         self._cache.forget(path)
-        trial = self._trials[file.found.trial]
+        self._leave(path, file)
+
+    def _leave(self, path: str, file: Followed) -> None:
+        trial = self._trials[file.trial]
         del trial.files[path]
         if trial.files:
             trial.changed(self._generation + 1)
         else:
-            del self._trials[file.found.trial]
+            del self._trials[file.trial]
+
+    def _fold(self, file: Followed) -> None:
+        """Count a sub-run of hparams to the trial above it. Needs the lock."""
+        parent = file.parent
+        if parent is None or parent not in self._trials:
+            return
+        path = file.found.path
+        self._leave(path, file)
+        file.trial = parent
+        trial = self._trials[parent]
+        trial.files[path] = file.contents
+        trial.changed(self._rise())
 
     def _read_all(self, paths: Iterable[str]) -> bool:
         """Read what is new in these files, or give it to workers where it is much."""
@@ -220,7 +237,7 @@ class Store:
         while waiting:
             if first != self._wanted:
                 first = self._wanted
-                waiting.sort(key=lambda file: file.found.trial == first)
+                waiting.sort(key=lambda file: file.trial == first)
             changed = self._read(waiting.pop()) or changed
         if not self._workers.busy:
             self._rate.rest()
@@ -260,12 +277,13 @@ class Store:
             self._put(file, tail, contents)
             file.finished = tail.offset >= file.size
             self._log(file)
-            self._trials[file.found.trial].changed(self._rise())
+            self._trials[file.trial].changed(self._rise())
+            self._fold(file)
         return True
 
     def _put(self, file: Followed, tail: Tail, contents: FileContents) -> None:
         file.tail, file.contents, file.told = tail, contents, 0
-        self._trials[file.found.trial].files[file.found.path] = contents
+        self._trials[file.trial].files[file.found.path] = contents
 
     def _collect(self) -> bool:
         """Take over what workers have read."""
@@ -318,7 +336,8 @@ class Store:
             self._rate.read(batch.records.size, time.monotonic())
             saved = self._cache.save(path, file.tail, file.contents) if news else Saved.NOTHING
             if news:
-                self._trials[file.found.trial].changed(self._rise())
+                self._trials[file.trial].changed(self._rise())
+                self._fold(file)
         if saved is Saved.STALE:
             self._lost.add(path)
             return False, news
@@ -332,7 +351,7 @@ class Store:
                 file = self._files[path]
                 self._put(file, Tail(path), FileContents(path))
                 file.opened = file.finished = False
-                self._trials[file.found.trial].changed(self._rise())
+                self._trials[file.trial].changed(self._rise())
 
     def _twins_due(self) -> bool:
         generation, due = self._compared
@@ -348,16 +367,16 @@ class Store:
 
     def _compare_some(self) -> bool:
         """Point out files with the same bytes, as far as that is quickly found out; says whether there is news."""
-        twins = self._twins.look([Candidate(f.found.trial, path, f.found.shown) for path, f in self._files.items()])
+        twins = self._twins.look([Candidate(f.trial, path, f.found.shown) for path, f in self._files.items()])
         told = {twin.file.path: twin.text for twin in twins}
         with self._lock:
             news = False
             for path, file in self._files.items():
                 if file.twin != told.get(path):
                     file.twin, news = told.get(path), True
-                    self._trials[file.found.trial].generation = self._rise()
+                    self._trials[file.trial].generation = self._rise()
                     if file.twin:
-                        logger.warning("Run %s, file %s: %s", file.found.trial, file.found.shown, file.twin)
+                        logger.warning("Run %s, file %s: %s", file.trial, file.found.shown, file.twin)
             self._compared = (-1, 0.0) if self._twins.more else (self._generation, time.monotonic() + TWINS_EVERY_S)
             return news
 
@@ -368,15 +387,15 @@ class Store:
             file.finished, file.error = True, text
             if news:
                 file.failures.append(text)
-                logger.warning("Run %s, file %s: %s", file.found.trial, file.found.shown, text)
-                self._trials[file.found.trial].generation = self._rise()
+                logger.warning("Run %s, file %s: %s", file.trial, file.found.shown, text)
+                self._trials[file.trial].generation = self._rise()
             return news
 
     def _log(self, file: Followed) -> None:
         """Write to the server's log what became odd in a file."""
         for note in file.contents.oddities[file.told :]:
             at = "" if note.offset is None else f" at byte {note.offset}"
-            logger.warning("Run %s, file %s%s: %s", file.found.trial, file.found.shown, at, note.text)
+            logger.warning("Run %s, file %s%s: %s", file.trial, file.found.shown, at, note.text)
         file.told = len(file.contents.oddities)
 
 
@@ -384,4 +403,4 @@ def _told(file: Followed) -> list[Oddity]:
     """What to tell of a file."""
     loose = [*file.failures, *([file.twin] if file.twin else [])]
     notes = [*(Note(text, None, file.contents.last_wall) for text in loose), *file.contents.oddities]
-    return [Oddity(file.found.trial, file.found.shown, note.offset, note.text, note.wall) for note in notes]
+    return [Oddity(file.trial, file.found.shown, note.offset, note.text, note.wall) for note in notes]

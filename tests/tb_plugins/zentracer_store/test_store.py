@@ -2,11 +2,13 @@
 
 import logging
 import os
+import shutil
 import threading
 import time
 
 import numpy as np
 import pytest
+from torch.utils.tensorboard import SummaryWriter
 
 import zentracer_schema as schema
 from tests.logs import EVENTS, Log, begin, parameters, table, write_run, write_scalars
@@ -200,7 +202,7 @@ def test_one_bad_file_hides_neither_its_run_nor_another(tmp_path, store_of):
     assert [(run.name, run.last_step) for run in runs(store).values()] == [("a", 9), ("b", 9)]
     (oddity,) = store.catalogue().oddities
     assert (oddity.run, oddity.file, oddity.offset) == ("a", f"a/zentracer/{EVENTS}", size)
-    assert oddity.text == "The record's length is damaged. Reading stops here until the file changes."
+    assert oddity.text == "What begins here is no readable record. Reading goes on where the next one begins."
 
 
 def test_damage_without_end_is_told_up_to_a_limit(tmp_path, store_of, monkeypatch, caplog):
@@ -435,3 +437,50 @@ def test_a_store_that_nobody_asks_reads_nothing(tmp_path, store_of):
     store = store_of(tmp_path, look=False)
     assert store.catalogue().runs == ()
     assert "zentracer-follow" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_the_sub_run_that_hparams_make_belongs_to_the_run_above_it(tmp_path, store_of):
+    for run in ("a", "."):
+        with SummaryWriter(str(tmp_path / run)) as writer:
+            writer.add_scalar("loss", 1.0, 0)
+            writer.add_hparams({"lr": 0.1}, {"hparam/accuracy": 0.5})
+    write_scalars(tmp_path / "a/1700000000.5", {"loss": [1.0]})  # named so, but without hparams
+    store = store_of(tmp_path)
+    assert list(runs(store)) == [".", "a", "a/1700000000.5"]
+    assert runs(store)["a"].holds == {"scalar": 2, "hparams": 3}
+    assert [holding.examples for holding in store.holdings("a") if holding.sort == "scalar"] == [
+        ("hparam/accuracy", "loss")
+    ]
+
+
+def test_what_a_run_holds_is_told_by_sort(tmp_path, store_of):
+    with SummaryWriter(str(tmp_path / "a")) as writer:
+        for step in range(3):
+            writer.add_scalar("loss", step, step)
+            writer.add_scalar("accuracy", step, step)
+        writer.add_text("note", "hello", 0)
+        writer.add_histogram("weights", np.arange(9.0), 0)
+    write_run(tmp_path / "a")
+    store = store_of(tmp_path)
+    assert runs(store)["a"].holds == {"scalar": 2, "text": 1, "histogram": 1}
+    assert [(h.sort, h.tags, h.points, h.examples) for h in store.holdings("a")] == [
+        ("scalar", 2, 6, ("accuracy", "loss")),
+        ("histogram", 1, 1, ("weights",)),
+        ("text", 1, 1, ("note/text_summary",)),
+    ]
+    assert store.holdings("nowhere") == ()
+
+
+def test_files_with_the_same_bytes_are_pointed_out(tmp_path, store_of, caplog):
+    path = write_run(tmp_path / "a")
+    (tmp_path / "b/zentracer").mkdir(parents=True)
+    copy = tmp_path / "b/zentracer" / path.name
+    shutil.copy(path, copy)
+    store = store_of(tmp_path)
+    text = f"The file holds the same bytes as a/zentracer/{EVENTS} of run a."
+    assert texts(store) == [("b", f"b/zentracer/{EVENTS}", text)]
+    assert caplog.messages == [f"Run b, file b/zentracer/{EVENTS}: {text}"]
+    with open(copy, "ab") as file:
+        file.write(schema.frame(schema.file_version_event(0.0)))
+    store.look()
+    assert texts(store) == []

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zentracer_schema import KINDS, parse_tag
 from zentracer_store.episodes import Episode, chain_numbers
 from zentracer_store.gather import Rows
 from zentracer_store.spans import NEVER, Begin, Reach, SessionSpan, offsets_of
-
-_SETTINGS = frozenset({"message", "hparams", "graph"})
-"""Sorts that say what a session is, not what it came to."""
 
 
 class Counting:
@@ -23,8 +19,13 @@ class Counting:
 
     def begins(self, rows: Rows) -> tuple[Begin, ...]:
         """The sessions of a tag, chain by chain: where each begins, and what would move it behind those before it."""
+        if len(rows.sessions) == 1:
+            offset = self.spans[rows.sessions[0]].offset
+            return (
+                Begin(rows.sessions[0], 0, rows.first[0], offset if offset and self.counts_as_the_run(rows) else 0),
+            )
         chains = self._chains_of(rows.sessions)
-        counts, shared = counts_steps(rows), self.counts_as_the_run(rows)
+        counts, shared = rows.counts_steps, self.counts_as_the_run(rows)
         begins: list[Begin] = []
         for chain in sorted(set(chains)):
             members = [place for place, number in enumerate(chains) if number == chain]
@@ -39,13 +40,13 @@ class Counting:
     def counts_as_the_run(self, rows: Rows) -> bool:
         """Whether a tag's steps are those of the run, not epochs, say, beside updates."""
         reached = zip(rows.sessions, rows.last, strict=True)
-        return counts_steps(rows) and all(near(last, self.spans[number].last) for number, last in reached)
+        return rows.counts_steps and all(near(last, self.spans[number].last) for number, last in reached)
 
     def _spans(self, rows: Sequence[Rows]) -> tuple[SessionSpan, ...]:
         """The sessions, without what was overwritten. Their steps are those of the tags that count together."""
         tags: list[list[tuple[int, int, int]]] = [[] for _ in self._episodes]
         for one in rows:
-            counts = counts_steps(one)
+            counts = one.counts_steps
             for number, count, first, last in zip(one.sessions, one.counts, one.first, one.last, strict=True):
                 # What counts nothing tells the steps only of a session that has nothing else.
                 tags[number].append((count if counts else 0, first, last))
@@ -86,16 +87,6 @@ class Counting:
         if sessions not in self._chains:  # most tags of a run are in the same sessions
             self._chains[sessions] = chain_numbers([self._episodes[number] for number in sessions])
         return self._chains[sessions]
-
-
-def counts_steps(rows: Rows) -> bool:
-    """Whether the steps of a tag count training: not where they never move, nor in what we key by the time."""
-    if rows.sort in _SETTINGS:
-        return False
-    ours = parse_tag(rows.tag)
-    if ours is not None and KINDS[ours.kind].time_keyed:
-        return False
-    return max(rows.counts) == 1 or min(rows.first) < max(rows.last)
 
 
 def near(last: int, other: int) -> bool:

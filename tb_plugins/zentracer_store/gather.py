@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
+from zentracer_schema import KINDS, parse_tag
 from zentracer_store.contents import FileContents
 from zentracer_store.episodes import Episode, Table
 from zentracer_store.growing import Array
@@ -17,6 +19,9 @@ _COLUMNS: dict[Table, tuple[str, ...]] = {
     "points": ("step", "wall", "value"),
     "records": ("step", "wall", "offset", "length", "place"),
 }
+
+_SETTINGS = frozenset({"message", "hparams", "graph"})
+"""Sorts that say what a session is, not what it came to."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +41,20 @@ class Rows:
     first: tuple[int, ...]
     last: tuple[int, ...]
 
-    @property
+    @cached_property
     def counts(self) -> list[int]:
         """Rows of each session."""
         return [end - begin for begin, end in pairwise(self.bounds)]
+
+    @cached_property
+    def counts_steps(self) -> bool:
+        """Whether the steps count training: not where they never move, nor in what we key by the time."""
+        if self.sort in _SETTINGS:
+            return False
+        ours = parse_tag(self.tag)
+        if ours is not None and KINDS[ours.kind].time_keyed:
+            return False
+        return max(self.counts) == 1 or min(self.first) < max(self.last)
 
 
 def rows_by_tag(episodes: Sequence[Episode], files: Sequence[FileContents]) -> list[Rows]:

@@ -127,7 +127,7 @@ def series_of(run: str, files: Sequence[FileContents]) -> RunSeries:
     counting = Counting(episodes, rows)
     paths = tuple(contents.path for contents in files)
     series = {one.tag: _series(run, one, counting.begins(one), paths) for one in rows}
-    shared = [series[one.tag] for one in rows if counting.counts_as_the_run(one)]
+    shared = [series[one.tag] for one in rows if len(one.sessions) > 1 and counting.counts_as_the_run(one)]
     return RunSeries(series, _with_overwritten(counting.spans, shared))
 
 
@@ -167,6 +167,8 @@ def _with_overwritten(spans: Sequence[SessionSpan], series: Sequence[Series]) ->
 
 def superseded_in(step: Array, session: Array, begins: Sequence[Begin]) -> NDArray[np.bool_]:
     """Which points stand at steps that a later session of their chain counts anew."""
+    if len(begins) == 1:
+        return np.zeros(len(step), np.bool_)
     cuts: dict[int, int] = {}
     for chain in dict.fromkeys(begin.chain for begin in begins):
         members = [begin for begin in begins if begin.chain == chain]

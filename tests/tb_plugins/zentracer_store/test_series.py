@@ -208,6 +208,13 @@ def test_tags_that_count_the_same_move_together_and_epochs_by_themselves(tmp_pat
     assert found["epoch"].shifted().step.tolist() == [0, 1, 2, 3]
 
 
+def test_a_tag_of_a_later_session_alone_moves_with_it(tmp_path):
+    write(writer(tmp_path / "a", 1), range(10)).append()
+    write(write(writer(tmp_path / "a", 2), range(10)), range(10), tag="new").append()
+    found = run_in(tmp_path / "a")
+    assert found["new"].shifted().step.tolist() == found["loss"].shifted().step[10:].tolist() == list(range(10, 20))
+
+
 def test_sessions_of_ours_follow_by_their_records_and_wins_from_the_step_they_tell(tmp_path):
     for number, (key, before, steps) in enumerate([("one", None, range(6)), ("two", "one", [4, 5])], start=1):
         # They overlap in time: only the record says that the second goes on from the first.

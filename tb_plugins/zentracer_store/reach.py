@@ -35,20 +35,25 @@ def reach_of(part: Part) -> Reach:
     return Reach(part.start_step, first, last if updated is None else max(last, updated), part.origin)
 
 
-def spans_of(chain: Sequence[Part]) -> tuple[SessionSpan, ...]:
-    """What each session of a chain covers. `overwritten` counts the steps that were sampled."""
+def spans_of(chain: Sequence[Part], *, shift: bool = False) -> tuple[SessionSpan, ...]:
+    """What each session of a chain covers. `overwritten` counts the steps that were sampled.
+
+    With `shift` those whose counter began again stand one behind the other, as `timeline_of` lays them.
+    """
     reaches = [reach_of(part) for part in chain]
-    cuts, offsets = cuts_of([reach.start for reach in reaches]), offsets_of(reaches)
+    offsets = offsets_of(reaches)
+    moves = offsets if shift else [0] * len(chain)
+    cuts = cuts_of([reach.start + move for reach, move in zip(reaches, moves, strict=True)])
     return tuple(
         SessionSpan(
             number,
             part.session.id,
             part.session.continues,
             part.started,
-            reach.start,
-            reach.first,
-            reach.last,
-            _overwritten(part, cuts[number]),
+            reach.start + moves[number],
+            reach.first + moves[number],
+            reach.last + moves[number],
+            _overwritten(part, cuts[number], moves[number]),
             offsets[number] or None,
             file=min(part.paths, default=None),
         )
@@ -56,12 +61,12 @@ def spans_of(chain: Sequence[Part]) -> tuple[SessionSpan, ...]:
     )
 
 
-def _overwritten(part: Part, cut: int) -> Overwritten | None:
+def _overwritten(part: Part, cut: int, move: int) -> Overwritten | None:
     lost = [
         steps[np.searchsorted(steps, cut) :]
         for segment in part.segments
         if segment.spec.kind == "parameters"
-        for steps in (segment.steps(segment.count),)
+        for steps in (segment.steps(segment.count) + move,)
     ]
     steps = np.unique(np.concatenate(lost))
     return Overwritten(int(steps[0]), int(steps[-1]), len(steps)) if len(steps) else None

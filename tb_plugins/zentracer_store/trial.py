@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from zentracer_schema import TableSpec
+from zentracer_store.beside import side_by_side
 from zentracer_store.chains import Part, chains_of, scopes_of
 from zentracer_store.contents import FileContents
 from zentracer_store.decode import Sort
@@ -25,11 +26,13 @@ class Scope:
     name: str
     chain: tuple[Part, ...]
     timeline: Timeline
+    shift: bool = False
+    """Whether sessions whose counter began again stand one behind the other."""
 
     @cached_property
     def sessions(self) -> tuple[SessionSpan, ...]:
         """What each session of the chain covers, also where `timeline` shows less than all of them."""
-        return spans_of(self.chain)
+        return spans_of(self.chain, shift=self.shift)
 
     @property
     def planned(self) -> int | None:
@@ -66,12 +69,13 @@ class Trial:
     generation: int = 0
     _scopes: dict[View, tuple[Scope, ...]] = field(default_factory=dict)
     _sorts: dict[str, Sort] | None = None
+    _beside: dict[str, str] | None = None
 
     def changed(self, generation: int) -> None:
         """Note that a file grew, came or went."""
         self.generation = generation
         self._scopes.clear()
-        self._sorts = None
+        self._sorts = self._beside = None
         _share_specs(self.files.values())
 
     def scopes(self, view: View = ALL) -> tuple[Scope, ...]:
@@ -89,6 +93,13 @@ class Trial:
         if self._sorts is None:
             self._sorts = sorts_of(self.files.values())
         return self._sorts
+
+    @property
+    def beside(self) -> dict[str, str]:
+        """By path, a sentence for each file that was written at the same time as another of its directory."""
+        if self._beside is None:
+            self._beside = side_by_side(list(self.files.values())) if len(self.files) > 1 else {}
+        return self._beside
 
     def holdings(self) -> tuple[Holding, ...]:
         """What there is beside our tables, by sort."""
@@ -136,7 +147,7 @@ def _scopes_named(files: Sequence[FileContents], name: str, view: View) -> list[
     for number, chain in enumerate(chains_of(files, name), start=1):
         timeline = timeline_of(chain, list(_modules(chain)), until=view.until, shift=view.shift)
         if timeline.rows:
-            found.append(Scope(name if number == 1 else f"{name} #{number}", tuple(chain), timeline))
+            found.append(Scope(name if number == 1 else f"{name} #{number}", tuple(chain), timeline, view.shift))
     return found
 
 

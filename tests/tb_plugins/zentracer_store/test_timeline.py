@@ -322,6 +322,18 @@ def test_sessions_that_begin_again_at_step_0_can_be_laid_one_behind_the_other(tm
     assert shifted.steps.tolist() == [0, 10, 20, 21, 31]
 
 
+def test_the_spans_of_sessions_laid_one_behind_the_other_are_told_as_they_lie(tmp_path):
+    session(tmp_path / "a", 1, [0, 10, 20], key="one")
+    session(tmp_path / "a", 2, [0, 10, 20], key="two", continues="one")
+    session(tmp_path / "a", 3, [10, 20], key="three", continues="two")
+    (scope,) = scopes_in(tmp_path).values()
+    assert [span.overwritten for span in scope.sessions] == [Overwritten(0, 20, 3), Overwritten(10, 20, 2), None]
+    shifted = spans_of(scope.chain, shift=True)
+    assert [(span.start_step, span.first, span.last) for span in shifted] == [(0, 0, 20), (21, 21, 41), (31, 31, 41)]
+    assert [span.overwritten for span in shifted] == [None, Overwritten(31, 41, 2), None]
+    assert [span.offset for span in shifted] == [None, 21, 21]
+
+
 def test_shifted_values_are_found_at_their_shifted_steps(tmp_path):
     session(tmp_path / "a", 1, [0, 10, 20], key="one")
     session(tmp_path / "a", 2, [0, 10], key="two", continues="one")

@@ -56,7 +56,7 @@ export function SessionsPanel({ chosen, close }: Props) {
                   Show
                 </button>
               ))}
-            {session.offset !== null && (
+            {session.offset !== null && session.offset !== (sessions[k - 1]?.offset ?? null) && (
               <p class="full">
                 {withNumbers(
                   `Its counter began again: ${whole(session.offset)} more would lay it behind the session before.`,

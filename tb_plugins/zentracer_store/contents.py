@@ -7,21 +7,25 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from zentracer_schema import KINDS, FormatError, NewerFormatError, TableSpec, TableTag, decode_message, parse_tag
 from zentracer_schema.messages import SESSION_START, SESSION_STOP
+from zentracer_store.bulk import Bulk, Found, Layout
 from zentracer_store.columns import Frame, Segment
-from zentracer_store.decode import parse_event, scalar_of, sort_of
+from zentracer_store.decode import Sort, parse_event, scalar_of, sort_of
 from zentracer_store.growing import Array, Growing
 from zentracer_store.records import Records
 from zentracer_store.sessions import Sessions
 from zentracer_store.tables import IN_COLUMNS, At, Tables
 from zentracer_store.tags import TagInfo, Tags
+from zentracer_store.weave import Loose, weave
 
 MOST_TAGS = 100_000
+_LARGE_BATCH = 1 << 20
 
 _PROCESS = re.compile(r"(?:events\.out\.tfevents|zentracer)\.\d+\.(.+\.\d+)\.\d+(?:\.ztrec)?")
 _POINTS = {"tag": "u4", "step": "i8", "wall": "f8", "value": "f8"}
@@ -65,7 +69,12 @@ class FileContents:
         self._takers: dict[str, Taker] = {}
         self._skipped: set[str] = set()
         self._told: set[tuple[str, str]] = set()
-        self._offset = 0
+        self._sessions_noted = 1
+        self._bulk = Bulk()
+        # While records are taken in: the one at hand, and what has no place in the columns yet.
+        self._offset = self._row = 0
+        self._loose: list[Loose] = []
+        self._unplaced: list[tuple[int, int, int, int]] = []
 
     @property
     def tags(self) -> list[TagInfo]:
@@ -89,21 +98,28 @@ class FileContents:
 
     def feed(self, records: Records) -> None:
         """Take in whole records, those that follow in the file."""
-        for self._offset, payload in records:
-            try:
-                event = parse_event(payload)
-            except FormatError as error:
-                self._tell("", "event", str(error))
-                continue
-            wall = self._wall_of(event)
-            self._take(event, wall, len(payload))
-            self.last_wall = wall
-        self._flush()
+        if not len(records):
+            return
+        found, rest = self._bulk.find(records)
+        order: list[tuple[int, Layout | None, int]] = [(row, None, 0) for row in rest.tolist()]
+        for part in found:
+            unnumbered = part.layout.unnumbered(part.rows, part.templates)
+            order += [(row, part.layout, template) for row, template in unnumbered]
+        if len(order) > len(rest):
+            order.sort(key=itemgetter(0))
+        self._take_in_order(records, order, _walls(len(records), found))
+        self._weave(len(records), found)
+        self.records.flush()
+        self._tables.flush()
+        if records.size < _LARGE_BATCH:  # of a thousand small files, none need keep what it learned
+            self._bulk = Bulk()
 
     def describe(self, specs: Mapping[str, TableSpec]) -> None:
         """Take in descriptions of tables, which another file of the run has."""
         self._tables.describe(specs)
-        self._note_sessions()
+        for session in range(self._sessions_noted, len(self.sessions.all)):
+            self.marks.append((len(self.points), len(self.records), session))
+        self._sessions_noted = len(self.sessions.all)
 
     def tell_undescribed(self) -> None:
         """Note as odd that tables wait for their description, once a tag."""
@@ -153,6 +169,7 @@ class FileContents:
         """The contents whose `head` and `columns` were saved; it goes on growing."""
         contents = cls(head["path"])
         contents.sessions.restore(head["sessions"])
+        contents._sessions_noted = len(contents.sessions.all)
         contents.marks = [(points, records, session) for points, records, session in head["marks"]]
         contents._tags = Tags.restore(head["tags"])
         for prefix, frame in (("points", contents.points), ("records", contents.records)):
@@ -166,6 +183,49 @@ class FileContents:
 
     def _contents(self) -> dict[str, bytes]:
         return {info.tag: info.content for info in self.tags if info.ours}
+
+    def _take_in_order(self, records: Records, order: list[tuple[int, Layout | None, int]], walls: Array) -> None:
+        """Parse records, and number the tags of others at their first one.
+
+        `walls` are the wall times of all records, NaN where not known so far.
+        """
+        offsets, starts = records.offsets.tolist(), records.starts.tolist()
+        lengths, data = records.lengths.tolist(), records.data
+        parsed = -1  # the last record that was
+        for row, layout, template in order:
+            self._row, self._offset = row, offsets[row]
+            if row and row - 1 != parsed:
+                self.last_wall = float(walls[row - 1])
+            if layout is None:
+                self._parse(data[starts[row] : starts[row] + lengths[row]])
+                parsed = row
+            else:
+                layout.numbers[template][:] = [self._number_of_scalar(value) for value in layout.new.pop(template)]
+        if parsed != len(records) - 1:
+            self.last_wall = float(walls[-1])
+
+    def _weave(self, count: int, found: list[Found]) -> None:
+        """Let the points be seen that were found in bulk, and those that were parsed, in the order of the file."""
+        before = len(self.points)
+        woven = weave(count, found, self._loose)
+        self.points.extend(*woven[:4])
+        if len(woven.steps) > len(self._loose):
+            self._note_step(int(woven.steps.max()))
+        self.marks += [
+            (before + int(woven.bulk_before[row]) + loose, place, session)
+            for row, loose, place, session in self._unplaced
+        ]
+        self._loose, self._unplaced = [], []
+
+    def _parse(self, payload: bytes) -> None:
+        try:
+            event = parse_event(payload)
+        except FormatError as error:
+            self._tell("", "event", str(error))
+            return
+        wall = self._wall_of(event)
+        self._take(event, wall, len(payload))
+        self.last_wall = wall
 
     def _take(self, event: Any, wall: float, length: int) -> None:
         what = event.WhichOneof("what")
@@ -203,22 +263,37 @@ class FileContents:
 
     def _note_sessions(self) -> None:
         """Note where in the columns the sessions begin that are new."""
-        known = self.marks[-1][2] if self.marks else 0
-        for session in range(known + 1, len(self.sessions.all)):
-            self.marks.append((self.points.expected, self.records.expected, session))
+        for session in range(self._sessions_noted, len(self.sessions.all)):
+            self._unplaced.append((self._row, len(self._loose), self.records.expected, session))
+        self._sessions_noted = len(self.sessions.all)
 
-    def _new_taker(self, value: Any) -> Taker:
-        """How to take the values of a tag seen for the first time, or for the first time since it was restored."""
-        tag: str = value.tag
-        ours, number = parse_tag(tag), self._tags.first(tag)
+    def _first_number(self, value: Any) -> int | None:
+        """The number under which the first values of a tag stand; None where the file has too many tags."""
+        number = self._tags.first(value.tag)
         if number is None:
             if len(self._tags) >= MOST_TAGS:
                 self._tell("", "tags", f"The file has over {MOST_TAGS:,} tags; the further ones are not read.")
-                return _pass_over
-            number = self._tags.add(_info_of(value, ours))
-            if ours is None and tag.startswith("zentracer/") and self.tags[number].plugin.startswith("zentracer_"):
-                text = f"{tag} is of a kind ({self.tags[number].plugin}) that this version does not know"
-                self._tell(tag, "kind", f"{text}: upgrade zentracer to see it.")
+                return None
+            number = self._tags.add(_info_of(value))
+            info = self.tags[number]
+            if not info.ours and info.tag.startswith("zentracer/") and info.plugin.startswith("zentracer_"):
+                text = f"{info.tag} is of a kind ({info.plugin}) that this version does not know"
+                self._tell(info.tag, "kind", f"{text}: upgrade zentracer to see it.")
+        return number
+
+    def _number_of_scalar(self, value: Any) -> int:
+        """The number under which a value's points stand; -1 where the file has too many tags."""
+        number = self._first_number(value)
+        if number is None:
+            return -1
+        return number if self.tags[number].sort == "scalar" else self._number_as("scalar", self.tags[number])
+
+    def _new_taker(self, value: Any) -> Taker:
+        """How to take the values of a tag that has no taker so far."""
+        tag, number = value.tag, self._first_number(value)
+        if number is None:
+            return _pass_over
+        ours = parse_tag(tag)
         taker = self._taker_of_ours(tag, ours, number) if ours is not None else self._taker_of_others(number)
         self._takers[tag] = _pass_over if tag in self._skipped else taker
         return self._takers[tag]
@@ -229,13 +304,12 @@ class FileContents:
         def take_scalar(at: At, value: Any) -> None:
             found = scalar_of(value)
             if found is not None:
-                self.points.append(number, at.step, at.wall, found)
-                self._note_step(at.step)
+                self._add_point(number, at, found)
             elif value.WhichOneof("value") is not None:
                 self._take_as(sort_of(value, ""), info, at, value)
 
         def take(at: At, value: Any) -> None:
-            sort = sort_of(value, info.plugin)
+            sort = sort_of(value, value.metadata.plugin_data.plugin_name or info.plugin)
             if sort == info.sort:
                 self._index(number, at)
             else:
@@ -243,19 +317,22 @@ class FileContents:
 
         return take_scalar if info.sort == "scalar" else take
 
-    def _take_as(self, sort: Any, info: TagInfo, at: At, value: Any) -> None:
-        """Take a value of another sort than the first ones of its tag: no other reader drops it, nor do we."""
+    def _take_as(self, sort: Sort, info: TagInfo, at: At, value: Any) -> None:
+        """Take a value of another sort than the first ones of its tag."""
+        number, found = self._number_as(sort, info), scalar_of(value) if sort == "scalar" else None
+        if found is None:
+            self._index(number, at)
+        else:
+            self._add_point(number, at, found)
+
+    def _number_as(self, sort: Sort, info: TagInfo) -> int:
+        """The number of a tag's values of another sort than its first. Other readers drop these."""
         number = self._tags.number(info.tag, sort)
         if number is None:
             number = self._tags.add(TagInfo(info.tag, sort, info.plugin, info.display_name, info.description))
             text = f"{info.tag} holds values of two sorts: what is {sort} and not {info.sort} is listed as"
             self._tell(info.tag, f"sort {sort}", f"{text} {self.tags[number].tag}.")
-        found = scalar_of(value) if sort == "scalar" else None
-        if found is None:
-            self._index(number, at)
-        else:
-            self.points.append(number, at.step, at.wall, found)
-            self._note_step(at.step)
+        return number
 
     def _taker_of_ours(self, tag: str, ours: TableTag, number: int) -> Taker:
         if KINDS[ours.kind].payload == "message":
@@ -283,6 +360,10 @@ class FileContents:
         self.sessions.describe(key, wall, record, scope)
         self._note_sessions()
 
+    def _add_point(self, number: int, at: At, value: float) -> None:
+        self._loose.append(Loose(self._row, number, at.step, at.wall, value))
+        self._note_step(at.step)
+
     def _index(self, number: int, at: At, *, count: bool = True) -> None:
         self.records.append(number, *at)
         if count:
@@ -296,11 +377,6 @@ class FileContents:
         self._takers[tag] = _pass_over
         self._tell(tag, "newer", f"{tag} is skipped. {error}")
 
-    def _flush(self) -> None:
-        self.points.flush()
-        self.records.flush()
-        self._tables.flush()
-
     def _tell(self, tag: str, about: str, text: str) -> None:
         """Note something odd, the first time that it is about this of a tag."""
         if (tag, about) not in self._told:
@@ -308,12 +384,20 @@ class FileContents:
             self.oddities.append(Oddity(text, self._offset, self.last_wall))
 
 
-def _info_of(value: Any, ours: TableTag | None) -> TagInfo:
-    metadata = value.metadata
+def _info_of(value: Any) -> TagInfo:
+    metadata, ours = value.metadata, parse_tag(value.tag)
     plugin = metadata.plugin_data.plugin_name
     sort = sort_of(value, plugin) if ours is None else KINDS[ours.kind].payload
     content = metadata.plugin_data.content
     return TagInfo(value.tag, sort, plugin, metadata.display_name, metadata.summary_description, content)
+
+
+def _walls(count: int, found: list[Found]) -> Array:
+    """The wall time of each record that was found in bulk, NaN of the others."""
+    walls = np.full(count, np.nan)
+    for part in found:
+        walls[part.rows] = part.walls
+    return walls
 
 
 def _spread(starts: list[tuple[int, int]], count: int) -> Array:

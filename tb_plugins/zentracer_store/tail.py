@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from zentracer_schema import FOOTER_BYTES, HEADER_BYTES, footer_ok, parse_length
+import numpy as np
+
+from zentracer_schema import FOOTER_BYTES, HEADER_BYTES
+from zentracer_store.checksums import footers_ok
+from zentracer_store.frames import Scan, scan
 from zentracer_store.records import Records
+from zentracer_store.resync import MOST_SEARCHED, data_after, next_record
+from zentracer_store.strangers import stranger
 
 LARGEST_RECORD = 1 << 30
-READ_BYTES = 2 << 20
+READ_BYTES = 4 << 20
 """Bytes asked of the file at a time. A longer record is read whole, once all of it is there."""
+
+QUIET_S = 60.0
+"""A file that did not change for so long is not being written: what it lacks will hardly come."""
+
+HOLE_S = 10.0
+"""A hole in a file that changed within this time is waited for: a network file system shows pages out of order."""
 
 _HEAD = 256
 _JUNCTION = 16
+_BARE = 100  # bytes of a file that holds its version and nothing else
 
 
 @dataclass(frozen=True)
@@ -46,8 +60,8 @@ class Tail:
     """Position in one file, and what it looked like there.
 
     Holds no descriptor: a thousand quiet runs cost none. A record that is not whole yet is waited for; one whose data
-    does not match its checksum is left out; where a record's length does not match its own checksum reading stops
-    until the file changes.
+    does not match its checksum is left out; where a record's length does not match its own checksum the next readable
+    record is looked for. No more memory is taken than the file has bytes, whatever a length says.
     """
 
     def __init__(self, path: str) -> None:
@@ -57,14 +71,16 @@ class Tail:
         self._seen: tuple[int, int, int] | None = None
         self._head = b""
         self._junction = b""
-        self._told = -1
+        self._told: set[tuple[int, str]] = set()
+        self._searched = 0  # from the damage at `offset` to here no record begins
 
     def state(self) -> dict[str, Any]:
         """Where it stands and what the file looked like there, as JSON can hold it."""
         return {
             "offset": self.offset,
             "size": self.size,
-            "told": self._told,
+            "told": sorted(self._told),
+            "searched": self._searched,
             "seen": self._seen,
             "head": self._head.hex(),
             "junction": self._junction.hex(),
@@ -74,7 +90,8 @@ class Tail:
     def resume(cls, path: str, state: Mapping[str, Any]) -> Tail:
         """A tail that goes on where `state` was taken, and finds out if the file is another one since."""
         tail = cls(path)
-        tail.offset, tail.size, tail._told = state["offset"], state["size"], state["told"]
+        tail.offset, tail.size, tail._searched = state["offset"], state["size"], state["searched"]
+        tail._told = {(where, about) for where, about in state["told"]}
         tail._seen = None if state["seen"] is None else tuple(state["seen"])
         tail._head, tail._junction = bytes.fromhex(state["head"]), bytes.fromhex(state["junction"])
         return tail
@@ -110,11 +127,11 @@ class Tail:
                 batch.restarted = True
                 batch.damage.append(self._restart(status.st_size))
             self.size = status.st_size
-            self._take(descriptor, most, batch)
+            waits = self._take(descriptor, most, batch, abs(time.time() - status.st_mtime))
             self._remember(descriptor)
         finally:
             os.close(descriptor)
-        self._seen = None if batch.more else _identity(status)
+        self._seen = None if batch.more or waits else _identity(status)
         return batch
 
     def _was_replaced(self, descriptor: int, size: int) -> bool:
@@ -128,8 +145,8 @@ class Tail:
 
     def _restart(self, size: int) -> Damage:
         what = f"shrank from {self.offset:,} to {size:,} bytes" if size < self.offset else "was replaced by another"
-        self.offset = 0
-        self._told = -1
+        self.offset = self._searched = 0
+        self._told.clear()
         return Damage(0, f"The file {what} while it was followed. It is read anew from its beginning.")
 
     def _remember(self, descriptor: int) -> None:
@@ -137,47 +154,119 @@ class Tail:
         start = max(self.offset - _JUNCTION, 0)
         self._junction = os.pread(descriptor, self.offset - start, start)
 
-    def _take(self, descriptor: int, most: int, batch: Batch) -> None:
+    def _take(self, descriptor: int, most: int, batch: Batch, age: float) -> bool:
+        """Read on. Says whether to look again though the file does not change."""
         data = os.pread(descriptor, min(most, self.size - self.offset), self.offset)
-        found: list[tuple[int, bytes]] = []
-        at = 0  # position in `data`; self.offset is that of `data` in the file
-        while at + HEADER_BYTES <= len(data):
-            length = parse_length(data[at : at + HEADER_BYTES])
-            where = self.offset + at
-            if length is None:
-                self._tell(batch, where, "The record's length is damaged. Reading stops here until the file changes.")
-                break
-            end = at + HEADER_BYTES + length + FOOTER_BYTES
-            if self.offset + end > self.size:
-                break  # not all of it is written yet
-            if length > LARGEST_RECORD:
-                self._tell(batch, where, f"The record has {length:,} bytes, over the limit of 1 GiB, and is skipped.")
-                at = end
-                batch.more = True
-                break
-            if end > len(data):
-                if at:
-                    batch.more = True
-                    break
-                data = os.pread(descriptor, end, self.offset)
-                if len(data) < end:
-                    break  # shrank meanwhile; the next look finds out
-            payload = data[at + HEADER_BYTES : end - FOOTER_BYTES]
-            if footer_ok(payload, data[end - FOOTER_BYTES : end]):
-                found.append((where, payload))
-            elif self.offset + end == self.size:
-                break  # the last record: its bytes may still be on their way
-            else:
-                self._tell(batch, where, f"The record's data ({length:,} bytes) is damaged and is skipped.")
-            at = end
+        found = scan(data)
+        if (
+            not len(found.starts)
+            and found.length is not None
+            and HEADER_BYTES + found.length + FOOTER_BYTES > len(data)
+        ):
+            whole = HEADER_BYTES + found.length + FOOTER_BYTES
+            if self.offset + whole <= self.size and found.length <= LARGEST_RECORD:
+                data = os.pread(descriptor, whole, self.offset)
+                found = scan(data)
+        begin = self.offset
+        self._keep(data, found, batch)
+        at_end = self.offset - begin == found.end
+        if self.offset > begin:
+            self._searched = 0
+        if not at_end:  # its last record is not to be trusted, and may still be on its way
+            batch.more = found.damaged and self.offset > begin
+            if not batch.more and found.damaged:
+                return self._step_over(descriptor, batch, age, self.offset + HEADER_BYTES)
+            if not found.damaged:
+                self._tell_torn(batch, age)
+            return False
+        if found.damaged:
+            batch.more = self.offset > begin
+            return False if batch.more else self._step_over(descriptor, batch, age, self.offset + 1)
+        if found.length is not None:
+            self._await(found.length, batch, age)
         else:
-            batch.more = at > 0 and self.offset + len(data) < self.size
-        self.offset += at
-        batch.records = Records.of(found)
+            batch.more = self.offset > begin and begin + len(data) < self.size
+            if self.offset < self.size and not batch.more:
+                self._tell_torn(batch, age)
+        self._tell_bare(found, batch, age)
+        return False
 
-    def _tell(self, batch: Batch, where: int, text: str) -> None:
-        if where > self._told:
-            self._told = where
+    def _keep(self, data: bytes, found: Scan, batch: Batch) -> None:
+        """Hand over the records whose data is sound and tell of the others, up to a last one that is in doubt."""
+        ok = footers_ok(data, found.starts, found.lengths)
+        count, end = len(ok), found.end
+        doubtful = count > 0 and not ok[-1] and (found.damaged or self.offset + end == self.size)
+        if doubtful:
+            count -= 1
+            end = int(found.starts[-1]) - HEADER_BYTES
+        for place in np.flatnonzero(~ok[:count]).tolist():
+            where = self.offset + int(found.starts[place]) - HEADER_BYTES
+            length = int(found.lengths[place])
+            self._tell(batch, where, "data", f"The record's data ({length:,} bytes) is damaged and is skipped.")
+        starts, lengths = found.starts[:count][ok[:count]], found.lengths[:count][ok[:count]]
+        batch.records = Records(data, self.offset + starts - HEADER_BYTES, starts, lengths)
+        self.offset += end
+
+    def _await(self, length: int, batch: Batch, age: float) -> None:
+        """What to do about a record that was not read whole."""
+        whole = HEADER_BYTES + length + FOOTER_BYTES
+        if self.offset + whole > self.size:
+            self._tell_torn(batch, age)
+            return
+        if length > LARGEST_RECORD:
+            text = f"The record has {length:,} bytes, over the limit of 1 GiB, and is skipped."
+            self._tell(batch, self.offset, "large", text)
+            self.offset += whole
+        batch.more = True
+
+    def _step_over(self, descriptor: int, batch: Batch, age: float, start: int) -> bool:
+        """Go to the next record behind bytes that are none, which begin here."""
+        where, begin = self.offset, os.pread(descriptor, _HEAD, self.offset)
+        if where == 0 and (sentence := stranger(begin)):
+            self._tell(batch, 0, "stranger", sentence)
+            return False
+        if not any(begin[:HEADER_BYTES]):
+            data = data_after(descriptor, where, self.size)
+            if data is None or data == self.size:
+                self._tell(batch, where, "zeros", f"From here on the file holds zeros, {self.size - where:,} so far.")
+                return False
+            if age < HOLE_S:
+                return True
+            start = max(start, data - HEADER_BYTES)  # a length may begin with zeros
+        self._searched = max(self._searched, start)
+        last = min(self.size, start + MOST_SEARCHED)
+        sought = next_record(descriptor, self._searched, last, self.size)
+        self._searched = sought.to
+        if sought.at is not None:
+            self.offset, self._searched = sought.at, 0
+            batch.more = True
+            text = f"{sought.at - where:,} bytes are no readable record and are skipped, up to byte {sought.at:,}."
+            self._tell(batch, where, "skipped", text)
+        elif last < self.size and sought.to + HEADER_BYTES > last:
+            text = f"What begins here is no record, nor does one begin within {MOST_SEARCHED >> 20} MB. The rest, "
+            self._tell(batch, where, "lost", f"{text}{self.size - where:,} bytes, is not read.")
+        else:
+            text = "What begins here is no readable record. Reading goes on where the next one begins."
+            self._tell(batch, where, "length", text)
+        return False
+
+    def _tell_torn(self, batch: Batch, age: float) -> None:
+        if age > QUIET_S:
+            text = (
+                f"The last record is not whole ({self.size - self.offset:,} bytes of it are there). It is waited for."
+            )
+            self._tell(batch, self.offset, "torn", text)
+
+    def _tell_bare(self, found: Scan, batch: Batch, age: float) -> None:
+        if age > QUIET_S and self.offset == self.size:
+            if not self.size:
+                self._tell(batch, 0, "empty", "The file is empty.")
+            elif self.size < _BARE and len(found.starts) == 1 and b"brain.Event" in batch.records.data:
+                self._tell(batch, 0, "bare", "The file says its version and holds nothing else.")
+
+    def _tell(self, batch: Batch, where: int, about: str, text: str) -> None:
+        if (where, about) not in self._told:
+            self._told = {told for told in self._told if told[0] >= self.offset} | {(where, about)}
             batch.damage.append(Damage(where, text))
 
 

@@ -1,7 +1,11 @@
 """Following one file: torn, damaged, cut, replaced, and everything that is no file."""
 
+import bz2
+import gzip
 import json
+import lzma
 import os
+import random
 import socket
 import struct
 
@@ -58,7 +62,7 @@ def test_offsets_are_those_of_the_records_in_the_file(tmp_path):
 
 @settings(max_examples=60, deadline=None)
 @given(PAYLOADS, st.data())
-def test_one_flipped_bit_costs_at_most_the_records_from_there_on(tmp_path_factory, payloads, data):
+def test_one_flipped_bit_costs_one_record(tmp_path_factory, payloads, data):
     path = tmp_path_factory.mktemp("tail") / "f"
     whole = bytearray(records(*payloads))
     place = data.draw(st.integers(0, len(whole) - 1))
@@ -71,7 +75,7 @@ def test_one_flipped_bit_costs_at_most_the_records_from_there_on(tmp_path_factor
         ends.append(at)
     before = sum(end <= place for end in ends)
     assert got[:before] == payloads[:before]
-    assert got[before:] in ([], payloads[before + 1 :])
+    assert got[before:] == payloads[before + 1 :]
     last = before == len(payloads) - 1
     assert told or last
 
@@ -88,15 +92,13 @@ def test_a_record_whose_data_is_damaged_is_left_out_and_told(tmp_path):
     )
 
 
-def test_reading_stops_at_a_damaged_length_and_says_where(tmp_path):
+def test_behind_a_damaged_length_reading_goes_on_with_the_next_record(tmp_path):
     path = tmp_path / "f"
-    whole = bytearray(records(b"first", b"second", b"third"))
+    whole = bytearray(records(b"first", b"second", b"third", b"fourth"))
     whole[21] ^= 1
     path.write_bytes(whole)
-    tail = Tail(str(path))
-    sentence = "The record's length is damaged. Reading stops here until the file changes."
-    assert everything(tail) == ([b"first"], [0], [(21, sentence)])
-    assert everything(tail) == ([], [], [])
+    sentence = "22 bytes are no readable record and are skipped, up to byte 43."
+    assert everything(Tail(str(path))) == ([b"first", b"third", b"fourth"], [0, 43, 64], [(21, sentence)])
 
 
 def test_a_length_that_was_not_written_yet_is_read_when_it_is(tmp_path):
@@ -110,16 +112,167 @@ def test_a_length_that_was_not_written_yet_is_read_when_it_is(tmp_path):
     assert everything(tail) == ([b"second"], [21], [])
 
 
-def test_damage_is_told_once_however_often_the_file_grows(tmp_path):
+def test_where_no_record_follows_damage_reading_goes_on_once_one_does(tmp_path):
     path = tmp_path / "f"
     whole = bytearray(records(b"first", b"second"))
     whole[21] ^= 1
     path.write_bytes(whole)
     tail = Tail(str(path))
-    assert len(everything(tail)[2]) == 1
-    with open(path, "ab") as file:
-        file.write(records(b"third"))
+    sentence = "What begins here is no readable record. Reading goes on where the next one begins."
+    assert everything(tail) == ([b"first"], [0], [(21, sentence)])
     assert everything(tail) == ([], [], [])
+    third = records(b"third")
+    with open(path, "ab") as file:
+        file.write(third[:-1])
+    assert everything(tail) == ([], [], [])
+    with open(path, "ab") as file:
+        file.write(third[-1:])
+    sentence = "22 bytes are no readable record and are skipped, up to byte 43."
+    assert everything(tail) == ([b"third"], [43], [(21, sentence)])
+
+
+def test_a_record_that_was_cut_short_in_the_middle_costs_none_behind_it(tmp_path):
+    path = tmp_path / "f"
+    cut = records(b"x" * 500)[:100]  # a writer died here, another one went on
+    path.write_bytes(records(b"first") + cut + records(*[b"y" * 90] * 9))
+    payloads, _, told = everything(Tail(str(path)))
+    assert payloads == [b"first"] + [b"y" * 90] * 9
+    assert told == [(21, "100 bytes are no readable record and are skipped, up to byte 121.")]
+
+
+def test_a_length_whose_checksum_matches_by_chance_is_no_record(tmp_path):
+    path = tmp_path / "f"
+    bad, decoy = bytearray(records(b"bad")), records(b"decoy" * 4)[:30]
+    bad[0] ^= 1
+    path.write_bytes(records(b"first") + bad + decoy + records(b"last"))
+    payloads, _, told = everything(Tail(str(path)))
+    assert payloads == [b"first", b"last"]
+    assert told == [(21, "49 bytes are no readable record and are skipped, up to byte 70.")]
+
+
+def test_the_search_for_a_record_has_an_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("zentracer_store.tail.MOST_SEARCHED", 1 << 20)
+    path = tmp_path / "f"
+    noise = random.Random(1).randbytes((1 << 20) + 5000)
+    path.write_bytes(records(b"first") + noise + records(b"last"))
+    tail = Tail(str(path))
+    sentence = "What begins here is no record, nor does one begin within 1 MB. The rest, 1,053,596 bytes, is not read."
+    assert everything(tail) == ([b"first"], [0], [(21, sentence)])
+    asked = []
+    real = os.pread
+    monkeypatch.setattr(os, "pread", lambda fd, count, offset: asked.append(count) or real(fd, count, offset))
+    with open(path, "ab") as file:
+        file.write(records(b"more"))
+    assert everything(tail, 4096) == ([], [], [])
+    assert sum(asked) < 10_000  # what was searched once is not searched again
+
+
+@settings(max_examples=80, deadline=None)
+@given(PAYLOADS, st.binary(min_size=1, max_size=300), PAYLOADS, st.sampled_from([16, 64, 1000]))
+def test_any_bytes_between_records_cost_no_record(tmp_path_factory, before, noise, behind, most):
+    path = tmp_path_factory.mktemp("tail") / "f"
+    path.write_bytes(records(*before) + b"\xff" * 12 + noise + records(*behind))
+    os.utime(path, (1, 1))
+    payloads, _, told = everything(Tail(str(path)), most)
+    assert payloads == before + behind
+    assert len(told) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=4000), st.sampled_from([16, 64, 1000]))
+def test_bytes_that_are_no_records_give_none_and_reading_ends(tmp_path_factory, noise, most):
+    path = tmp_path_factory.mktemp("tail") / "f"
+    path.write_bytes(noise)
+    assert everything(Tail(str(path)), most)[0] == []
+
+
+def old(path):
+    """A file that nobody has written to for long."""
+    os.utime(path, (1, 1))
+    return Tail(str(path))
+
+
+def test_a_hole_between_records_is_jumped_over(tmp_path):
+    path = tmp_path / "f"
+    with open(path, "wb") as file:
+        file.write(records(b"first"))
+        file.seek(1 << 40)
+        file.write(records(b"last" * 64))  # its length begins with a zero
+    payloads, offsets, told = everything(old(path))
+    assert payloads == [b"first", b"last" * 64]
+    assert offsets == [0, 1 << 40]
+    assert told == [
+        (21, "1,099,511,627,755 bytes are no readable record and are skipped, up to byte 1,099,511,627,776.")
+    ]
+
+
+def test_a_hole_in_a_file_that_is_written_may_still_be_filled(tmp_path):
+    path = tmp_path / "f"
+    whole = records(b"first", b"second", b"third")
+    path.write_bytes(whole[:21] + bytes(22) + whole[43:])
+    tail = Tail(str(path))
+    assert everything(tail) == ([b"first"], [0], [])
+    assert tail.differs(os.stat(path))
+    with open(path, "r+b") as file:
+        file.write(whole)
+    assert everything(tail) == ([b"second", b"third"], [21, 43], [])
+
+
+def test_zeros_without_end_are_told_and_waited_for(tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(records(b"first") + bytes(100))
+    tail = old(path)
+    assert everything(tail) == ([b"first"], [0], [(21, "From here on the file holds zeros, 100 so far.")])
+
+
+def test_a_torn_record_is_told_where_nobody_writes_any_more(tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(records(b"first", b"second")[:-3])
+    assert everything(Tail(str(path))) == ([b"first"], [0], [])
+    sentence = "The last record is not whole (19 bytes of it are there). It is waited for."
+    tail = old(path)
+    assert everything(tail) == ([b"first"], [0], [(21, sentence)])
+    path.write_bytes(records(b"first", b"second"))
+    assert everything(tail) == ([b"second"], [21], [])
+
+
+def test_an_empty_file_is_told_once_it_is_old(tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(b"")
+    assert everything(Tail(str(path))) == ([], [], [])
+    assert everything(old(path)) == ([], [], [(0, "The file is empty.")])
+
+
+def test_a_file_that_says_its_version_only_is_told_once_it_is_old(tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(records(schema.file_version_event(1.0)))
+    assert everything(Tail(str(path)))[2] == []
+    assert everything(old(path))[2] == [(0, "The file says its version and holds nothing else.")]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n",
+            "The file is a pointer of Git LFS, not its content: `git lfs pull` fetches that.",
+        ),
+        (gzip.compress(records(b"first")), "The file is compressed with gzip: unpack it to have it read."),
+        (bz2.compress(records(b"first")), "The file is compressed with bzip2: unpack it to have it read."),
+        (lzma.compress(records(b"first")), "The file is compressed with xz: unpack it to have it read."),
+        (b"\x28\xb5\x2f\xfd" + bytes(20), "The file is compressed with zstd: unpack it to have it read."),
+        (b"PK\x03\x04" + bytes(20), "The file is a zip archive: unpack it to have it read."),
+        (b"step,loss\n0,1.5\n1,1.4\n", "The file holds text, no records of events."),
+    ],
+    ids=["lfs", "gzip", "bzip2", "xz", "zstd", "zip", "text"],
+)
+def test_a_file_of_another_sort_is_told_as_what_it_is(tmp_path, content, sentence):
+    path = tmp_path / "f"
+    path.write_bytes(content)
+    tail = Tail(str(path))
+    assert everything(tail) == ([], [], [(0, sentence)])
+    path.write_bytes(records(b"first"))
+    assert everything(tail)[0] == [b"first"]
 
 
 def test_a_last_record_with_a_wrong_checksum_is_waited_for(tmp_path):

@@ -102,7 +102,7 @@ class Store:
             by_trial: dict[str, list[Followed]] = {}
             for file in files:
                 by_trial.setdefault(file.trial, []).append(file)
-            oddities = [oddity for file in files for oddity in _told(file)]
+            oddities = [oddity for file in files for oddity in self._told(file)]
             oddities.sort(key=lambda oddity: oddity.wall or 0.0, reverse=True)
             troubles = (Oddity(None, None, None, text, None) for text in self._cache.problems)
             progress = progress_of(
@@ -398,9 +398,13 @@ class Store:
             logger.warning("Run %s, file %s%s: %s", file.trial, file.found.shown, at, note.text)
         file.told = len(file.contents.oddities)
 
-
-def _told(file: Followed) -> list[Oddity]:
-    """What to tell of a file."""
-    loose = [*file.failures, *([file.twin] if file.twin else [])]
-    notes = [*(Note(text, None, file.contents.last_wall) for text in loose), *file.contents.oddities]
-    return [Oddity(file.trial, file.found.shown, note.offset, note.text, note.wall) for note in notes]
+    def _told(self, file: Followed) -> list[Oddity]:
+        """What to tell of a file. Needs the lock."""
+        loose = [*file.failures, *([file.twin] if file.twin else [])]
+        try:
+            if beside := self._trials[file.trial].beside.get(file.found.path):
+                loose.append(beside)
+        except Lost:
+            self._lost.update(self._trials[file.trial].files)
+        notes = [*(Note(text, None, file.contents.last_wall) for text in loose), *file.contents.oddities]
+        return [Oddity(file.trial, file.found.shown, note.offset, note.text, note.wall) for note in notes]

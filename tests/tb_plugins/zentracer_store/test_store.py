@@ -484,3 +484,15 @@ def test_files_with_the_same_bytes_are_pointed_out(tmp_path, store_of, caplog):
         file.write(schema.frame(schema.file_version_event(0.0)))
     store.look()
     assert texts(store) == []
+
+
+def test_files_that_two_writers_wrote_at_the_same_time_are_pointed_out(tmp_path, store_of):
+    for number in (1, 2):
+        log = Log(tmp_path / f"a/events.out.tfevents.1700000000.host.{number}.0").version()
+        for step in range(3):
+            log.wall += 1
+            log.scalars(step, loss=number)
+        log.append()
+    ((run, file, text),) = texts(store_of(tmp_path))
+    assert (run, file) == ("a", "a/events.out.tfevents.1700000000.host.2.0")
+    assert text.startswith("The file was written at the same time as events.out.tfevents.1700000000.host.1.0, with loss")

@@ -155,17 +155,18 @@ def _walls(stretch: Stretch) -> tuple[float, float]:
 def _cut(contents: FileContents) -> list[Stretch]:
     points, records = len(contents.points), len(contents.records)
     begins = [(0, 0, 0, False), *((*mark, False) for mark in contents.marks)]
-    begins = [begin for begin in begins if begin[0] <= points and begin[1] <= records]
-    for point, record in _restarts(contents, points, records):
-        session = max(begin[2] for begin in begins if begin[0] <= point and begin[1] <= record)
-        begins.append((point, record, session, True))
-    begins.sort()
-    ends = [*begins[1:], (points, records, 0, False)]
-    return [
-        Stretch(contents, contents.sessions.all[session], restart, (point, end[0]), (record, end[1]))
-        for (point, record, session, restart), end in zip(begins, ends, strict=True)
-        if point < end[0] or record < end[1]
-    ]
+    begins += [(point, record, 0, True) for point, record in _restarts(contents, points, records)]
+    begins.sort(key=lambda begin: begin[:2])
+    stretches = []
+    session = record = 0
+    for place, (point, own_record, own_session, restart) in enumerate(begins):
+        following = begins[place + 1] if place + 1 < len(begins) else (points, records, 0, False)
+        session = max(session, own_session)
+        record = max(record, own_record)  # by wall time a restart may seem to lie before a mark
+        rows = (point, following[0]), (record, max(following[1], record))
+        if rows[0][0] < rows[0][1] or rows[1][0] < rows[1][1]:
+            stretches.append(Stretch(contents, contents.sessions.all[session], restart, *rows))
+    return stretches
 
 
 def _restarts(contents: FileContents, points: int, records: int) -> list[tuple[int, int]]:

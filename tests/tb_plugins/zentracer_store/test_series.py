@@ -367,3 +367,44 @@ def test_what_is_superseded_is_what_the_book_says(tmp_path, files):
     if len({step for _, _, steps in files for step in steps}) > 1:
         got = zip(loss.session.tolist(), loss.step.tolist(), loss.superseded.tolist(), strict=True)
         assert sorted(got) == sorted(kept)
+
+
+EVENTS = st.lists(
+    st.tuples(
+        st.sampled_from(["scalar", "scalar", "histogram", "start"]),
+        st.integers(0, 6),
+        st.sampled_from([WALL, WALL + 1, WALL + 2, WALL + 1e6, 0.0, -5.0, float("nan")]),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(EVENTS, min_size=1, max_size=3))
+def test_whatever_the_wall_times_are_every_point_is_there_once(tmp_path, files):
+    shutil.rmtree(tmp_path / "a", ignore_errors=True)
+    wanted = []
+    for number, events in enumerate(files):
+        log = Log(tmp_path / f"a/events.out.tfevents.{number}").version()
+        for place, (sort, step, wall) in enumerate(events):
+            event = schema.Event(wall_time=wall, step=step)
+            if sort == "start":
+                event.session_log.status = 1
+            elif sort == "scalar":
+                event.summary.value.add(tag="loss", simple_value=place)
+            else:
+                event.summary.value.add(tag="weights").histo.num = place
+            if sort != "start":
+                wanted.append((sort, number, place, step))
+            log.add(event.SerializeToString())
+        log.append()
+    found = run_in(tmp_path / "a")
+    got = []
+    for series in found.values():
+        for row, step in enumerate(series.step.tolist()):
+            value = series.decode(row)
+            place = value if series.sort == "scalar" else value.histo.num
+            got.append((series.sort, place, step))
+        assert len(series.session) == len(series.superseded) == len(series.wall) == len(series)
+        assert set(series.session.tolist()) == {number for chain in series.chains for number in chain}
+    assert sorted(got) == sorted((sort, place, step) for sort, _, place, step in wanted)

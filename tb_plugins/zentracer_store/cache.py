@@ -89,6 +89,20 @@ class Cache:
         """What hinders the cache, as sentences that say what follows from it. Each kind is told once."""
         return tuple(self._problems.values())
 
+    @property
+    def troubles(self) -> tuple[tuple[str, str], ...]:
+        """The same, each with its kind, so that another process can `tell` it."""
+        return tuple(self._problems.items())
+
+    @property
+    def usable(self) -> bool:
+        """Whether anything can be kept."""
+        return self._usable() is not None
+
+    def where(self) -> dict[str, Any]:
+        """What another process needs to know, as JSON can hold it, to make a cache of the same place and size."""
+        return {"root": None if self._root is None else str(self._root), "most_bytes": self._most_bytes}
+
     def tell(self, kind: str, text: str) -> None:
         """Note what hinders the cache, once a kind."""
         with self._lock:

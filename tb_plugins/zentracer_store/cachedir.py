@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -9,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from zentracer_store.volumes import FORMAT
@@ -64,7 +66,7 @@ class CacheDir:
     _counted: int | None = field(default=None, init=False)
     _added: int = field(default=0, init=False)
 
-    @property
+    @cached_property
     def entries(self) -> Path:
         """The directory of the entries."""
         return self.root / f"v{FORMAT}"
@@ -77,10 +79,14 @@ class CacheDir:
         """
         try:
             for path in (self.root, self.entries):
-                path.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._check(path.stat())
-            if stat.S_IMODE(self.entries.stat().st_mode) != 0o700:
-                self.entries.chmod(0o700)
+                try:
+                    status = os.stat(path)
+                except FileNotFoundError:
+                    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    status = os.stat(path)
+                self._check(path, status)
+            if stat.S_IMODE(status.st_mode) != 0o700:
+                os.chmod(self.entries, 0o700)
         except OSError as error:
             text = f"The cache directory {self.root} can't be used ({error.strerror}): {_ANEW}. {_INSTEAD}"
             raise Unusable(text) from error
@@ -120,7 +126,9 @@ class CacheDir:
                     with suppress(OSError):
                         yield _Entry(path, sum(_taken(file) for file in os.scandir(path)), path.stat().st_mtime)
 
-    def _check(self, status: os.stat_result) -> None:
+    def _check(self, path: Path, status: os.stat_result) -> None:
+        if not stat.S_ISDIR(status.st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
         if status.st_uid != os.geteuid():
             raise Unusable(f"The cache directory {self.root} belongs to another user: {_ANEW}. {_INSTEAD}")
         if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):

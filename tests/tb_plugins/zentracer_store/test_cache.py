@@ -430,7 +430,7 @@ def test_an_unusable_directory_is_told_and_nothing_raises(growth, tmp_path):
         assert cache.claim(growth.path) is None
         cache.drop(growth.path)
     (problem,) = cache.problems
-    assert problem.startswith(f"The cache directory {tmp_path}/file can't be used (File exists): logs are read anew")
+    assert problem.startswith(f"The cache directory {tmp_path}/file can't be used (Not a directory): logs are read anew")
 
 
 def test_the_environment_says_where_the_cache_is(growth, tmp_path, monkeypatch):

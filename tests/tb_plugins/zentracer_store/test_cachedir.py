@@ -85,7 +85,7 @@ def test_a_directory_that_can_not_be_made_is_refused(unprivileged_path):
 
 def test_a_file_in_its_place_is_refused(tmp_path):
     (tmp_path / "a").write_text("")
-    with pytest.raises(Unusable, match=r"can't be used \(File exists\)"):
+    with pytest.raises(Unusable, match=r"can't be used \(Not a directory\)"):
         CacheDir(tmp_path / "a", 1000).prepare()
 
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const PYTHON = join(ROOT, ".venv/bin/python");
 
 /** TensorBoard's data server, its Python loader with TensorFlow, and the same without. */
@@ -75,8 +75,8 @@ export async function done(...args: string[]): Promise<void> {
 export const demoRuns = (logdir: string) => done("-m", "demo_runs", "--quick", "--logdir", logdir);
 
 /** A run that is out of the ordinary: see tests/odd_logs.py. */
-export const oddRun = (kind: "scalars" | "newer" | "device", run: string) =>
-  done("-m", "tests.odd_logs", kind, run);
+export const oddRun = (kind: OddKind, run: string) => done("-m", "tests.odd_logs", kind, run);
+export type OddKind = "scalars" | "newer" | "device" | "mixed" | "resumed" | "began_again";
 
 /** A new directory, and how to remove it. */
 export function temporaryDirectory(): { path: string; remove(): void } {

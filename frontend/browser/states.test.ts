@@ -33,6 +33,9 @@ before(async () => {
   await oddRun("scalars", join(demo, "other"));
   await oddRun("newer", join(demo, "newer"));
   await oddRun("device", join(demo, "device"));
+  await oddRun("mixed", join(demo, "mixed"));
+  await oddRun("resumed", join(demo, "resumed"));
+  await oddRun("began_again", join(demo, "began_again"));
   await oddRun("scalars", join(scalars, "other"));
 });
 after(async () => {
@@ -82,6 +85,79 @@ for (const mode of MODES)
       assert.match(await tab.text("empty"), /3 scalar tags of other writers/);
     });
 
+    inTab(
+      "a run of another writer says what was found in it",
+      "demo",
+      { link: { run: "mixed" } },
+      async (tab) => {
+        await tab.until(`d.state === "scalars"`);
+        await tab.test("catalogue").waitFor();
+        const rows = await tab.test("catalogue").locator("tbody tr").allTextContents();
+        assert.deepEqual(rows, [
+          "scalars240train/loss, validation/lossTime Series",
+          "histograms120fc.weightTime Series",
+          "text120configText",
+          "images120sampleTime Series",
+        ]);
+        assert.match(await tab.text("scalars-only"), /zt\.watch\(model, optimizer/);
+      },
+    );
+
+    inTab("a run that was picked where none is traced says what it holds", "scalars", {}, async (tab) => {
+      await tab.until(`d.state === "empty"`);
+      await tab.frame.locator("[data-run=other]").click();
+      await tab.until(`d.state === "scalars"`);
+      await tab.test("catalogue").waitFor();
+      assert.match(await tab.text("catalogue"), /scalars360loss, accuracy, learning_rate/);
+    });
+
+    inTab(
+      "a restart is marked, and what it overwrote can be shown, linked and left again",
+      "demo",
+      { link: { run: "resumed" } },
+      async (tab) => {
+        const now = await tab.picture();
+        assert.equal(now.lastStep, "1190");
+        const mark = tab.test("restart-1");
+        await mark.waitFor();
+        assert.equal(await mark.textContent(), "restart, 20 samples overwritten");
+        await mark.click();
+        assert.match(await tab.text("sessions"), /Steps 600 to 790 were overwritten since, 20 samples\./);
+        await tab.changing("lastStep", () => tab.test("show-until-0").click());
+        assert.equal((await tab.signs()).lastStep, "790");
+        assert.match(await tab.text("past"), /^As the run stood before session 2 began/);
+        await tab.page.waitForURL((url) => url.hash.includes("until=0"));
+        const elsewhere = await tab.openLinkElsewhere(browser);
+        assert.equal((await elsewhere.picture()).lastStep, "790");
+        assert.deepEqual(elsewhere.errors, []);
+        await elsewhere.close();
+        await tab.changing("lastStep", () => tab.test("past-back").click());
+        assert.equal((await tab.signs()).lastStep, "1190");
+        await tab.page.waitForURL((url) => !url.hash.includes("until"));
+      },
+    );
+
+    inTab(
+      "sessions whose counter began again can be laid one behind the other, by keyboard too",
+      "demo",
+      { link: { run: "began_again" } },
+      async (tab) => {
+        assert.equal((await tab.picture()).lastStep, "390");
+        const mark = tab.test("restart-1");
+        await mark.waitFor();
+        assert.equal(await mark.textContent(), "counter began again, 1 session hidden");
+        await mark.focus();
+        await tab.page.keyboard.press("Enter");
+        await tab.test("shift").focus();
+        await tab.changing("lastStep", () => tab.page.keyboard.press("Enter"));
+        assert.equal((await tab.signs()).lastStep, "1181");
+        assert.match(await tab.text("shifted"), /791 is added to the steps of session 2/);
+        await tab.page.waitForURL((url) => url.hash.includes("shift=1"));
+        await tab.changing("paintedRun", () => tab.frame.locator("[data-run=resumed]").click());
+        assert.equal(await tab.test("shifted").count(), 0, "another run is shown as it stands");
+      },
+    );
+
     inTab("a run of scalars among traced ones says so", "demo", { link: { run: "other" } }, async (tab) => {
       await tab.until(`d.state === "scalars"`);
       assert.match(await tab.text("scalars-only"), /other holds scalars only/);
@@ -102,6 +178,12 @@ for (const mode of MODES)
     inTab("a newer format is told among the oddities", "demo", {}, async (tab) => {
       await tab.picture();
       assert.match(await tab.text("oddities"), /newer: .*Written in format 2, this version reads up to 1/s);
+      await tab.test("all-oddities").click();
+      const list = await tab.test("oddity-list").textContent();
+      assert.match(list ?? "", /newer\/zentracer\/events\.out\.tfevents\.[^,]+, byte \d+/);
+      assert.match(list ?? "", /The file is a device/);
+      await tab.page.keyboard.press("Escape");
+      await tab.test("oddity-list").waitFor({ state: "detached" });
     });
 
     inTab("a run that is not there is told", "demo", { link: { run: "gone" } }, async (tab) => {

@@ -30,10 +30,17 @@ export class Tab {
     readonly errors: readonly string[],
   ) {}
 
-  static async open(browser: Browser, address: string, look: Look = {}): Promise<Tab> {
+  /** `prepare` sees the page before it goes anywhere. */
+  static async open(
+    browser: Browser,
+    address: string,
+    look: Look = {},
+    prepare?: (page: Page) => Promise<unknown>,
+  ): Promise<Tab> {
     const { theme = "light", width = 1440, height = 900, link = {} } = look;
     const context = await browser.newContext({ viewport: { width, height } });
     const page = await context.newPage();
+    await prepare?.(page);
     const entries = Object.entries(link).map(
       ([key, value]) => `&p.zentracer_weights.${key}=${encodeURIComponent(value)}`,
     );

@@ -61,6 +61,34 @@ test("a statistic without one value says what records it, and offers those that 
     await tab.close();
   }));
 
+test("while the logs are read, the tab says how far, and shows what there is", () =>
+  served(async (server) => {
+    const reading = {
+      files: 12,
+      files_total: 40,
+      bytes: 2.1e9,
+      bytes_total: 6.9e9,
+      bytes_per_second: 441e6,
+      seconds_left: 11,
+      done: false,
+    };
+    // As a server answers that has more to read than this test could wait for.
+    const tab = await Tab.open(browser, server.address, {}, (page) =>
+      page.route(/\/zentracer_weights\/runs$/, async (route) => {
+        const answer = await (await route.fetch({ headers: {} })).json();
+        const runs = answer.runs.map((run: object) => ({ ...run, state: "reading" }));
+        await route.fulfill({ json: { ...answer, runs, progress: reading } });
+      }),
+    );
+    await tab.picture();
+    await tab.test("reading").waitFor();
+    assert.equal(await tab.text("reading"), "Reading 12 of 40 files, 11 s left2.1 GB of 6.9 GB at 441 MB/s");
+    assert.equal(await tab.test("progress").getAttribute("aria-valuenow"), "30");
+    assert.match(await tab.text("run-picker"), /12 of 40 files read/);
+    assert.deepEqual(tab.errors, []);
+    await tab.close();
+  }));
+
 test("where the browser refuses to copy, the link stands there selected", () =>
   served(async (server) => {
     const tab = await Tab.open(browser, server.address);

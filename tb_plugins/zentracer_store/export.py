@@ -65,39 +65,46 @@ def export(
     done = Exported(out, left_out=[f"{problem.path}: {problem.text}" for problem in found.problems])
     listed: list[dict[str, Any]] = []
     with replacing(out, force=force, keep=logdir) as folder:
-        steps = _Steps(found, chosen, progress)
+        way = _Way(found, chosen, progress)
         for name in chosen:
-            run = read_run(name, found.runs[name])
+            run = read_run(name, found.runs[name], way.read)
             listed.append(_write(run, form, choice, folder, done))
-            steps.read(name)
+            way.done(name)
         _mark(folder, logdir, form, listed, done)
     return done
 
 
-class _Steps:
-    """Tells how far an export has come."""
+class _Way:
+    """Tells how far an export has come: files that are written, and bytes that are read."""
 
     def __init__(self, found: Logdir, runs: list[str], progress: Callable[[Progress], None]) -> None:
         self._progress = progress
-        self._sizes = found.sizes
         self._files = {run: len(found.runs[run]) for run in runs}
-        self._total = sum(self._sizes[run] for run in runs)
-        self._done: list[str] = []
+        self._total = sum(found.sizes[run] for run in runs)
+        self._finished = 0
+        self._bytes = 0
         self._rate = Rate()
         self._rate.read(0, time.monotonic())
 
-    def read(self, run: str) -> None:
-        """Note that a run is done."""
-        now = time.monotonic()
-        self._done.append(run)
-        self._rate.read(self._sizes[run], now)
+    def read(self, count: int) -> None:
+        """Note that so many bytes were read. A file that began anew while it was read takes some back."""
+        self._bytes += count
+        self._rate.read(count, time.monotonic())
+        self._tell()
+
+    def done(self, run: str) -> None:
+        """Note that a run is written."""
+        self._finished += self._files[run]
+        self._tell()
+
+    def _tell(self) -> None:
         self._progress(
             progress_of(
-                files=sum(self._files[run] for run in self._done),
+                files=self._finished,
                 files_total=sum(self._files.values()),
-                done=sum(self._sizes[run] for run in self._done),
-                total=self._total,
-                rate=self._rate.at(now),
+                done=self._bytes,
+                total=max(self._total, self._bytes),
+                rate=self._rate.at(time.monotonic()),
                 walked=True,
             )
         )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from zentracer_store.contents import FileContents, Oddity
 from zentracer_store.discover import FoundFile, Problem, discover, parse_places
 from zentracer_store.tail import Tail, Unreadable
 from zentracer_store.trial import Trial
+
+Told = Callable[[int], None]
+"""Is told how many bytes were read just now."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,9 @@ def look_under(logdir: str) -> Logdir:
     return Logdir(logdir, ordered, found.problems)
 
 
-def read_run(name: str, files: Sequence[FoundFile]) -> WholeRun:
-    """Everything that the files of a run hold."""
-    read = [read_file(file) for file in files]
+def read_run(name: str, files: Sequence[FoundFile], told: Told = lambda count: None) -> WholeRun:
+    """Everything that the files of a run hold. `told` is given the bytes of each piece that was read."""
+    read = [read_file(file, told) for file in files]
     trial = Trial(name, {file.found.path: file.contents for file in read})
     trial.changed(1)  # a description in one file serves the tables of another
     for file in read:
@@ -85,14 +88,16 @@ def read_run(name: str, files: Sequence[FoundFile]) -> WholeRun:
     return WholeRun(name, files[0].trial, tuple(read))
 
 
-def read_file(found: FoundFile) -> WholeFile:
+def read_file(found: FoundFile, told: Told = lambda count: None) -> WholeFile:
     """One file from beginning to end."""
     contents, tail = FileContents(found.path), Tail(found.path)
     damage: list[Oddity] = []
     problem = None
     try:
         while True:
+            before = tail.offset
             batch = tail.read()
+            told(tail.offset - before)
             if batch.restarted:
                 contents, damage = FileContents(found.path), []
             contents.feed(batch.records)

@@ -92,7 +92,8 @@ class Log:
         wanted = _pattern(run)
         names = [name for name in self.runs if wanted.search(name) or wanted.search(trials[name])]
         if not names:
-            raise LookupError(f"No run under {self.logdir} is called {wanted.pattern if run is wanted else run!r}.")
+            name = run.pattern if isinstance(run, re.Pattern) else run
+            raise LookupError(f"No run under {self.logdir} is called {name!r}.")
         return names
 
 

@@ -83,7 +83,7 @@ def test_where_there_is_nothing_the_table_is_empty_and_has_its_columns(tmp_path)
 def test_a_run_that_is_not_there_is_an_error(log):
     with pytest.raises(LookupError, match=r"No run under .* is called 'zzz'\."):
         log.scalars("zzz")
-    with pytest.raises(LookupError, match=r"No run under .* is called q\+\."):
+    with pytest.raises(LookupError, match=r"No run under .* is called 'q\+'\."):
         log.scalars(re.compile("q+"))
 
 

@@ -19,6 +19,7 @@ FORMS = ("parquet", "csv")
 _LEFT_OUT = 1
 _MOST_TOLD = 20
 _TOLD_EVERY_S = 5.0
+_DRAWN_EVERY_S = 0.1
 
 _EPILOG = """\
 DIR gets a folder for each kind of data and run, kind=scalars/run=NAME/part-0.parquet, with names percent-encoded, as
@@ -110,7 +111,7 @@ class Teller:
     def tell(self, progress: Progress) -> None:
         """Say it, unless it was said just now."""
         now = time.monotonic()
-        if not self._in_place and now - self._told < _TOLD_EVERY_S:
+        if now - self._told < (_DRAWN_EVERY_S if self._in_place else _TOLD_EVERY_S):
             return
         self._told = now
         line = words(progress)

@@ -118,24 +118,31 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_on_a_terminal_progress_stays_on_one_line():
+@pytest.fixture
+def clock(monkeypatch):
+    """The time, which a test sets."""
+    now = [100.0]
+    monkeypatch.setattr("zentracer.cli.export.time.monotonic", lambda: now[0])
+    return now
+
+
+def test_on_a_terminal_progress_stays_on_one_line(clock):
     stream = Terminal()
     teller = Teller(stream)
-    teller.tell(progress())
-    teller.tell(progress(files=2))
+    for number in range(4):
+        clock[0] += 0.06
+        teller.tell(progress(files=number))
     teller.done()
     assert stream.getvalue() == (
-        "\r\x1b[K1 of 4 files, 2.0 MB of 8.0 MB\r\x1b[K2 of 4 files, 2.0 MB of 8.0 MB\n"
+        "\r\x1b[K1 of 4 files, 2.0 MB of 8.0 MB\r\x1b[K3 of 4 files, 2.0 MB of 8.0 MB\n"
     )  # fmt: skip
 
 
-def test_elsewhere_progress_is_a_line_now_and_then(monkeypatch):
+def test_elsewhere_progress_is_a_line_now_and_then(clock):
     stream = io.StringIO()
-    now = [100.0]
-    monkeypatch.setattr("zentracer.cli.export.time.monotonic", lambda: now[0])
     teller = Teller(stream)
     for number in range(4):
         teller.tell(progress(files=number))
-        now[0] += 3
+        clock[0] += 3
     teller.done()
     assert stream.getvalue() == "2 of 4 files, 2.0 MB of 8.0 MB\n"

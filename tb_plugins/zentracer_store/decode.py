@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 from google.protobuf.message import DecodeError
 
-from zentracer_schema import Event, FormatError, decode_numeric
+from zentracer_schema import Event, FormatError
 from zentracer_schema.messages import DATA_CLASS_SCALAR
+from zentracer_store.tensors import array_of
 
 Sort = Literal[
     "scalar", "histogram", "text", "image", "audio", "hparams", "graph", "tensor", "table", "message", "other"
@@ -48,11 +49,11 @@ def sort_of(value: Any, plugin: str) -> Sort:
         return _BY_FIELD[kind]
     if plugin in _BY_PLUGIN:
         return _BY_PLUGIN[plugin]
-    scalar = plugin == "scalars" or value.metadata.data_class == DATA_CLASS_SCALAR
     if kind == "tensor":
-        return "scalar" if (scalar or not plugin) and scalar_of(value) is not None else "tensor"
+        plain = not plugin or plugin == "scalars" or value.metadata.data_class == DATA_CLASS_SCALAR
+        return "scalar" if plain and scalar_of(value) is not None else "tensor"
     if kind is None and plugin:  # only says what will come
-        return "scalar" if scalar else "tensor"
+        return "scalar" if _described_as_scalar(value) else "tensor"
     return "other"
 
 
@@ -60,9 +61,15 @@ def scalar_of(value: Any) -> float | None:
     """The number of a scalar in any of its spellings; None where the value holds no single number."""
     if value.HasField("simple_value"):
         return float(value.simple_value)
-    if not value.HasField("tensor") or len(value.tensor.tensor_shape.dim):
+    if not value.HasField("tensor") or (len(value.tensor.tensor_shape.dim) and not _described_as_scalar(value)):
         return None
     try:
-        return float(decode_numeric(value.tensor).item())
+        number = array_of(value.tensor)
     except FormatError:
         return None
+    return float(number.item()) if number.size == 1 and number.dtype.kind != "c" else None
+
+
+def _described_as_scalar(value: Any) -> bool:
+    metadata = value.metadata
+    return metadata.plugin_data.plugin_name == "scalars" or metadata.data_class == DATA_CLASS_SCALAR

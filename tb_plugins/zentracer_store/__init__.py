@@ -7,7 +7,14 @@ from zentracer_store.growing import Lost
 from zentracer_store.holdings import Holding
 from zentracer_store.picture import ARRAYS
 from zentracer_store.points import Sample, sample_of, values_at
-from zentracer_store.query import LARGEST_SIDE, CellsAnswer, CellsQuery, QueryError, answer_cells
+from zentracer_store.query import (
+    LARGEST_SIDE,
+    CellsAnswer,
+    CellsQuery,
+    QueryError,
+    answer_cells,
+    answer_several,
+)
 from zentracer_store.spans import SessionSpan
 from zentracer_store.store import Store
 from zentracer_store.timeline import Timeline
@@ -31,6 +38,7 @@ __all__ = [
     "Timeline",
     "View",
     "answer_cells",
+    "answer_several",
     "facts_of",
     "has_loss",
     "parse_places",

@@ -36,8 +36,8 @@ class Tile:
 def tiles_of(timeline: Timeline, start: float, end: float, width: int) -> list[Tile]:
     """The tiles of a window [start, end): a cell for each sample while at most `width` are there, else even cells.
 
-    With one cell a sample, gaps have cells of their own, and so has what lies before the first or after the last. Of
-    even cells there are at most `width` + 1, and over half as many.
+    With one cell a sample, gaps and pauses have cells of their own, and so has what lies before the first or after the
+    last. Of even cells there are at most `width` + 1, and over half as many.
     """
     inside = np.searchsorted(timeline.steps, [start, end])
     if inside[1] - inside[0] <= width:
@@ -87,11 +87,11 @@ def _by_sample(timeline: Timeline, start: float, end: float) -> list[Tile]:
 
 
 def _points(timeline: Timeline, within: Array, limit: float) -> Array:
-    """The samples' steps and the ends of all gaps among them, up to `limit`."""
+    """The samples' steps, and where they cease to hold and gaps end among them, up to `limit`."""
     marks = [
         edge[(edge > within[0]) & (edge < limit)].astype(np.float64)
         for track in timeline.tracks
-        for edge in (track.gaps.start, track.gaps.end)
+        for edge in (track.ends, track.gaps.start, track.gaps.end)
     ]
     points: Array = np.unique(np.concatenate([within.astype(np.float64), *marks, [limit]]))
     return points

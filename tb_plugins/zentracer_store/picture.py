@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from zentracer_schema import ColumnSpec
+from zentracer_store.along import track_along
+from zentracer_store.axis import Axis
 from zentracer_store.bins import Bins
 from zentracer_store.cells import MARKS, Cells, cells_of, empty_cells, laid_out, reduced
 from zentracer_store.distribution import Spread, spread_of
@@ -49,10 +51,20 @@ class Lines:
 
 
 class Picture:
-    """One column of a timeline, its rows as the lines of some nodes. `check` may raise where nobody waits any more."""
+    """One column of a timeline along an axis, its rows as the lines of some nodes.
+
+    `check` may raise where nobody waits any more.
+    """
 
     def __init__(
-        self, timeline: Timeline, column: ColumnSpec, nodes: Sequence[Node], kept: Kept, check: Callable[[], None]
+        self,
+        timeline: Timeline,
+        axis: Axis,
+        column: ColumnSpec,
+        nodes: Sequence[Node],
+        *,
+        kept: Kept,
+        check: Callable[[], None],
     ) -> None:
         self.lines = [
             (number, kind)
@@ -61,8 +73,8 @@ class Picture:
         ]
         self._timeline, self._kept, self._check = timeline, kept, check
         self._log = column.scale == "log"
-        self._tracks = [TrackSource(track, column) for track in timeline.tracks]
-        self._folds = fold_sources(timeline, column, nodes)
+        self._tracks = [TrackSource(track_along(track, axis), column) for track in timeline.tracks]
+        self._folds = fold_sources(timeline, axis, column, nodes)
         folded = [number for number, node in enumerate(nodes) if not node.leaf]
         leaves = [number for number, node in enumerate(nodes) if node.leaf]
         self._modules = Groups(tuple(np.array(nodes[number].rows) for number in folded)) if folded else None

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from zentracer_store.along import laid_along
+from zentracer_store.axis import Axis, AxisError, axis_of
 from zentracer_store.cells import MARKS
 from zentracer_store.distribution import answer_of, quantiles_of
 from zentracer_store.grid import Tile, tiles_of
@@ -19,6 +24,9 @@ from zentracer_store.timeline import Timeline
 MOST_CELLS = 4_000_000
 LARGEST_SIDE = 8192
 
+_WORKERS = ThreadPoolExecutor(min(4, os.cpu_count() or 1), "zentracer_cells")
+"""Tiles are worked out side by side: nearly all of it is in numpy, which lets other threads run."""
+
 
 class QueryError(ValueError):
     """A question that has no answer; the message is a sentence for who asked."""
@@ -26,9 +34,10 @@ class QueryError(ValueError):
 
 @dataclass(frozen=True)
 class CellsQuery:
-    """What to draw. Steps are half-open [start, end); None means from the first or to the end of what is recorded.
+    """What to draw. The window is half-open [start, end); None means from the first or to the end of what is recorded.
 
     `width` is the number of cells wanted in time, `height` the most nodes (None: no limit), `folded` module paths.
+    `axis` is one of those of `axis_of`, and what the window and the edges of cells are given in.
     """
 
     column: str
@@ -37,6 +46,7 @@ class CellsQuery:
     width: int = 1000
     height: int | None = None
     folded: tuple[str, ...] = ()
+    axis: str = "step"
 
 
 @dataclass(frozen=True)
@@ -52,35 +62,73 @@ def _nothing() -> None:
     """Somebody always waits."""
 
 
+def answer_several(
+    timelines: Sequence[Timeline], query: CellsQuery, *, kept: Kept = KEPT, check: Callable[[], None] = _nothing
+) -> list[CellsAnswer | QueryError]:
+    """The same window of several timelines, by default over all that any of them recorded.
+
+    `MOST_CELLS` is for all together. One that has no answer says why, and hides none of the others.
+    """
+    bounds: list[tuple[float, float]] = []
+    for timeline in timelines:
+        with suppress(QueryError):
+            laid = laid_along(timeline, _axis_of(timeline, query.axis))
+            bounds.append((float(laid.steps[0]), laid.end))
+    if bounds:
+        start = min(begin for begin, _ in bounds) if query.start is None else query.start
+        end = max(stop for _, stop in bounds) if query.end is None else query.end
+        query = replace(query, start=start, end=end)
+    answers: list[CellsAnswer | QueryError] = []
+    most = MOST_CELLS
+    for timeline in timelines:
+        try:
+            answer = answer_cells(timeline, query, kept=kept, check=check, most=most)
+        except QueryError as error:
+            answers.append(error)
+            continue
+        answers.append(answer)
+        most -= answer.arrays["mean"].size
+    return answers
+
+
 def answer_cells(
-    timeline: Timeline, query: CellsQuery, *, kept: Kept = KEPT, check: Callable[[], None] = _nothing
+    timeline: Timeline,
+    query: CellsQuery,
+    *,
+    kept: Kept = KEPT,
+    check: Callable[[], None] = _nothing,
+    most: int = MOST_CELLS,
 ) -> CellsAnswer:
-    """Reduce a timeline to the cells that `query` asks for.
+    """Reduce a timeline to the cells that `query` asks for, at most `most` of them.
 
     `check` is called between tiles, and may raise to end the work.
 
     Raises:
-        QueryError: there is no such column, the window is empty, or the answer would be too large.
+        QueryError: there is no such column or axis, the window is empty, or the answer would be too large.
     """
     column = timeline.column(query.column)
     if column is None:
         names = ", ".join(column.name for column in timeline.columns)
         raise QueryError(f"No column {query.column!r} is recorded. There are {names}.")
-    start = float(timeline.steps[0]) if query.start is None else query.start
-    end = timeline.end if query.end is None else query.end
-    if not start < end:
-        raise QueryError(f"The window from step {start:g} to step {end:g} is empty. Ask for 'from' below 'to'.")
-    tiles = tiles_of(timeline, start, end, query.width)
     nodes = timeline.tree.nodes(query.folded, query.height)
-    picture = Picture(timeline, column, nodes, kept, check)
+    axis = _axis_of(timeline, query.axis)
+    laid = laid_along(timeline, axis)
+    start = float(laid.steps[0]) if query.start is None else query.start
+    end = laid.end if query.end is None else query.end
+    if not start < end:
+        raise QueryError(
+            f"The window from {axis.name} {start:g} to {axis.name} {end:g} is empty. Ask for 'from' below 'to'."
+        )
+    tiles = tiles_of(laid, start, end, query.width)
+    picture = Picture(timeline, axis, column, nodes, kept=kept, check=check)
     cells = sum(tile.last - tile.first for tile in tiles)
     # Even cells may be one more than was asked for, where the window begins inside one.
-    if len(picture.lines) * (cells - 1) > MOST_CELLS:
+    if len(picture.lines) * (cells - 1) > most:
         raise QueryError(
-            f"The picture would have {len(picture.lines):,} rows of {cells:,} cells, over the limit of {MOST_CELLS:,} "
+            f"The picture would have {len(picture.lines):,} rows of {cells:,} cells, over the limit of {most:,} "
             "cells. Ask for a smaller width or height."
         )
-    made = [picture.tile(tile) for tile in tiles]
+    made = list(_WORKERS.map(picture.tile, tiles))
     origins = tuple(track.origin(0, len(track.steps)) for track in timeline.tracks)
     quantiles = kept.get(key_of("quantiles", column.name, origins), lambda: quantiles_of(timeline, column.name))
     shown = [slice(tile.first, tile.last) for tile in tiles]
@@ -90,16 +138,25 @@ def answer_cells(
         "unit": column.unit,
         "from": start,
         "to": end,
-        "last": int(timeline.steps[-1]),
+        "last": laid.steps[-1].item(),
+        "axis": {"name": axis.name, "label": axis.label, "unit": axis.unit},
+        "pauses": [{"from": one.start, "to": one.end, "step": one.step, "idle_s": one.idle_s} for one in axis.pauses],
         "nodes": [
             {"path": n.path, "leaf": n.leaf, "leaves": len(n.rows), "folded_to_fit": n.folded_to_fit} for n in nodes
         ],
         "rows": [{"node": number, "stratum": kind} for number, kind in picture.lines],
         "distribution": answer_of([(lines.spread, some) for lines, some in zip(made, shown, strict=True)]),
         "quantiles": quantiles.values,
-        "samples": int(np.diff(np.searchsorted(timeline.steps, [start, end]))[0]),
+        "samples": int(np.diff(np.searchsorted(laid.steps, [start, end]))[0]),
     }
     return CellsAnswer(facts, _edges(tiles), _arrays(made, shown, (len(picture.lines), cells)))
+
+
+def _axis_of(timeline: Timeline, name: str) -> Axis:
+    try:
+        return axis_of(timeline, name)
+    except AxisError as error:
+        raise QueryError(str(error)) from error
 
 
 def _edges(tiles: Sequence[Tile]) -> Array:

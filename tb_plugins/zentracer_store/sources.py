@@ -8,6 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from zentracer_schema import ColumnSpec
+from zentracer_store.along import track_along
+from zentracer_store.axis import Axis
 from zentracer_store.bins import Bins, bins_of
 from zentracer_store.cells import Samples
 from zentracer_store.fold import fold_rows
@@ -71,7 +73,12 @@ class FoldSource:
     """Some modules, whose rows are all in the same tracks, each folded to one row by the column's rule."""
 
     def __init__(
-        self, timeline: Timeline, column: ColumnSpec, tracks: Sequence[int], nodes: Sequence[tuple[int, Node]]
+        self,
+        timeline: Timeline,
+        axis: Axis,
+        column: ColumnSpec,
+        tracks: Sequence[int],
+        nodes: Sequence[tuple[int, Node]],
     ) -> None:
         self.numbers = [number for number, _ in nodes]
         self.log = column.scale == "log"
@@ -82,13 +89,14 @@ class FoldSource:
         self.rows = len(rows)
         self._sizes = timeline.sizes[rows]
         self._together = Together([timeline.tracks[number] for number in tracks], rows)
-        self.steps = self._together.axis.steps
+        self._track = track_along(self._together.axis, axis)
+        self.steps = self._track.steps
         rules = tuple((other.name, other.fold) for other in timeline.columns)
         self._what = key_of("fold", column.name, self.log, rules, rows, ends, self._sizes)
 
     def bins(self, edges: Array) -> Bins:
         """Which samples belong to the cells between `edges`."""
-        return bins_of(self._together.axis, edges)
+        return bins_of(self._track, edges)
 
     def samples(self, first: int, last: int) -> Samples:
         """Folded samples, [samples, modules]."""
@@ -106,8 +114,8 @@ class FoldSource:
         return key_of(self._what, self._together.origin(first, last))
 
 
-def fold_sources(timeline: Timeline, column: ColumnSpec, nodes: Sequence[Node]) -> list[FoldSource]:
-    """The folded ones among `nodes`, those together whose rows are in the same tracks."""
+def fold_sources(timeline: Timeline, axis: Axis, column: ColumnSpec, nodes: Sequence[Node]) -> list[FoldSource]:
+    """The folded ones among `nodes`, those together whose rows are in the same tracks, along an axis."""
     home = np.empty(len(timeline.rows), np.intp)
     for number, track in enumerate(timeline.tracks):
         home[track.rows] = number
@@ -116,6 +124,6 @@ def fold_sources(timeline: Timeline, column: ColumnSpec, nodes: Sequence[Node]) 
         if not node.leaf:
             groups.setdefault(tuple(np.unique(home[list(node.rows)]).tolist()), []).append(number)
     return [
-        FoldSource(timeline, column, tracks, [(number, nodes[number]) for number in numbers])
+        FoldSource(timeline, axis, column, tracks, [(number, nodes[number]) for number in numbers])
         for tracks, numbers in groups.items()
     ]

@@ -49,7 +49,7 @@ class Streams:
             self._open += 1
         line = request.environ.get("werkzeug.socket")
         _tune(line)
-        response = http.event_answer(events(self._store, self._server, lambda: not _hung_up(line)))
+        response = http.event_answer(events(self._store, self._server, lambda: not hung_up(line)))
         response.call_on_close(self._leave)  # also where nothing is ever taken from the iterator, as for HEAD
         return response
 
@@ -92,7 +92,7 @@ def _tune(line: socket.socket | None) -> None:
         pass
 
 
-def _hung_up(line: socket.socket | None) -> bool:
+def hung_up(line: socket.socket | None) -> bool:
     """Whether the other end has closed the connection. Writing would find out only the second time."""
     if line is None:
         return False

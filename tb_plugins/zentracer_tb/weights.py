@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -16,12 +17,15 @@ from zentracer_store import LARGEST_SIDE, CellsQuery, Lost, Scope, View, answer_
 from zentracer_tb import http
 from zentracer_tb.answers import run_content, runs_content
 from zentracer_tb.http import Refused
+from zentracer_tb.parts import side_by_side
 from zentracer_tb.stream import Streams
+from zentracer_tb.views import Views
 from zentracer_tb.where import store_at, where_to_look
 
 STATIC = Path(__file__).parent / "static"
 ENTRY = "weights"
 MOST_SESSIONS = 1_000_000
+MOST_RUNS = 16
 SERVER = secrets.token_hex(8)
 """Tells one process from the next: generations begin anew in each."""
 
@@ -44,6 +48,7 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
         self._where = where_to_look(context)
         self._store = store_at(self._where.places)
         self._streams = Streams(self._store, SERVER)
+        self._views = Views()
 
     def is_active(self) -> bool:
         """Always: the tab says what it looked for where it finds nothing."""
@@ -108,7 +113,6 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
         return http.json_answer(request, content, _etag(generation))
 
     def _cells(self, request: Request) -> Response:
-        run, generation, scope = self._scope(request)
         query = CellsQuery(
             column=_required(request, "column"),
             start=http.number(request, "from"),
@@ -116,12 +120,37 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
             width=http.whole(request, "width", 1000, LARGEST_SIDE) or 1000,
             height=http.whole(request, "height", None, LARGEST_SIDE),
             folded=tuple(unquote(path) for path in request.args.get("fold", "").split(",") if path),
+            axis=request.args.get("axis") or "step",
         )
+        check = self._views.watch(request)
+        runs = list(dict.fromkeys(request.args.getlist("run")))
+        if len(runs) > 1:
+            return self._cells_of_several(request, runs, query, check)
+        run, generation, scope = self._scope(request)
         if kept := http.unchanged(request, _etag(generation)):
             return kept
-        answer = answer_cells(scope.timeline, query)
+        answer = answer_cells(scope.timeline, query, check=check)
         header = {"run": run, "scope": scope.name, "generation": generation, "edges": "edges", **answer.facts}
         return http.binary_answer(request, header, {"edges": answer.edges, **answer.arrays}, _etag(generation))
+
+    def _cells_of_several(
+        self, request: Request, runs: Sequence[str], query: CellsQuery, check: Callable[[], None]
+    ) -> Response:
+        """The same window of several runs; one that has no answer says why, and hides none of the others."""
+        if len(runs) > MOST_RUNS:
+            raise Refused(400, f"One answer has at most {MOST_RUNS} runs, got {len(runs)}.")
+        found: dict[str, tuple[int, Scope] | Refused] = {}
+        for run in runs:
+            try:
+                _, generation, scope = self._scope(request, run)
+                found[run] = generation, scope
+            except Refused as reason:
+                found[run] = reason
+        etag = f"{SERVER}-" + ".".join("none" if isinstance(one, Refused) else str(one[0]) for one in found.values())
+        if kept := http.unchanged(request, etag):
+            return kept
+        header, arrays = side_by_side(found, query, check)
+        return http.binary_answer(request, header, arrays, etag)
 
     def _at(self, request: Request) -> Response:
         _, generation, scope = self._scope(request)
@@ -156,17 +185,17 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
     def _serve_static(self, request: Request) -> Response:
         return http.static_answer(request, self._static, request.path.partition("/static/")[2])
 
-    def _scopes(self, request: Request) -> tuple[str, int, tuple[Scope, ...]]:
-        run = _required(request, "run")
+    def _scopes(self, request: Request, run: str | None = None) -> tuple[str, int, tuple[Scope, ...]]:
+        run = run or _required(request, "run")
         self._store.ask(run)
         found = self._store.scopes(run, _view(request))
         if found is None:
             raise Refused(404, f"There is no run {run!r} in {self._where.shown or 'the log directory'}.")
         return run, *found
 
-    def _scope(self, request: Request) -> tuple[str, int, Scope]:
+    def _scope(self, request: Request, run: str | None = None) -> tuple[str, int, Scope]:
         """The scope that is asked for; the first one where the request names none."""
-        run, generation, scopes = self._scopes(request)
+        run, generation, scopes = self._scopes(request, run)
         if not scopes:
             raise Refused(404, f"Run {run!r} has no parameter tables yet.")
         name = request.args.get("scope") or scopes[0].name

@@ -1,5 +1,6 @@
 """Cells of every level against the samples, and pictures from kept tiles against pictures from nothing."""
 
+import itertools
 import math
 import shutil
 
@@ -212,6 +213,6 @@ def test_cells_lie_still_while_a_run_grows(tmp_path):
         answer = answer_cells(store.scopes("a")[1][0].timeline, CellsQuery("update_ratio", 0, 40, width=8))
         whole = int(np.searchsorted(answer.edges, step + 1, "right")) - 1
         seen.append((answer.edges[: whole + 1].tolist(), answer.arrays["max"][0, :whole].tolist()))
-    for (edges, values), (later_edges, later) in zip(seen[9:], seen[10:], strict=False):
+    for (edges, values), (later_edges, later) in itertools.pairwise(seen[9:]):
         assert later_edges[: len(edges)] == edges
         assert later[: len(values)] == values

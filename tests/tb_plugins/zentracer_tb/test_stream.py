@@ -121,14 +121,14 @@ def test_while_it_is_open_the_store_knows_that_someone_watches(store, swift):
 def test_a_connection_counts_as_closed_once_the_other_end_closed_it():
     ours, theirs = socket.socketpair()
     with closing(ours):
-        assert not stream._hung_up(ours)
+        assert not stream.hung_up(ours)
         theirs.send(b"more than was asked for")
-        assert not stream._hung_up(ours)
+        assert not stream.hung_up(ours)
         ours.recv(100)
         theirs.close()
-        assert stream._hung_up(ours)
-    assert stream._hung_up(ours)
-    assert not stream._hung_up(None)
+        assert stream.hung_up(ours)
+    assert stream.hung_up(ours)
+    assert not stream.hung_up(None)
 
 
 def test_a_connection_that_cannot_be_tuned_is_taken_as_it_is():

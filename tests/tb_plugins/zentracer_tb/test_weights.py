@@ -218,7 +218,7 @@ def test_a_column_that_is_not_recorded_is_refused_with_those_that_are(tab):
 @given(
     st.sampled_from(["/runs", "/run", "/cells", "/at", "/sample", "/steps"]),
     st.dictionaries(
-        st.sampled_from(["run", "scope", "column", "row", "step", "from", "to", "width", "height", "fold"]),
+        st.sampled_from(["run", "scope", "column", "row", "step", "from", "to", "width", "height", "fold", "axis"]),
         st.one_of(
             st.sampled_from(["a", "model", "update_ratio", "net.w", "0", "5", "1e3", "-3", "net"]),
             st.text(max_size=20),

@@ -30,7 +30,7 @@ LEAST_BYTES = 64 << 10
 """A shorter stretch of an event file is read again as fast as it is loaded, and is not saved."""
 
 SAVE_BYTES = 64 << 20
-"""As much of an event file is saved at the latest; of a short one already a smaller part."""
+"""When so much of an event file is new it is worth to be saved; of a short one already a smaller part."""
 
 _PART = 16
 _LARGEST_VOLUME = 256 << 20

@@ -220,8 +220,8 @@ def _write(path: str, columns: dict[str, Array]) -> None:
         entries = pa.Array.from_buffers(pa.from_numpy_dtype(flat.dtype), len(flat), [None, pa.py_buffer(flat)])
         lists.append(pa.LargeListArray.from_arrays(pa.array([0, len(flat)], pa.int64()), entries))
     batch = pa.record_batch(lists, names=list(columns))
-    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
         writer.write_batch(batch)
 
 

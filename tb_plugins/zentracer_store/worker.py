@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from zentracer_store.cache import Cache, Saved
+from zentracer_store.cache import SAVE_BYTES, Cache, Saved
 from zentracer_store.contents import FileContents
 from zentracer_store.entry import READING
 from zentracer_store.growing import Lost
@@ -30,6 +30,9 @@ from zentracer_store.tail import Tail, Unreadable
 READ_BYTES = 8 << 20
 TELL_S = 0.25
 """Seconds between two reports on one file."""
+
+SAVE_S = 1.0
+"""Seconds of reading after which it is time to show something."""
 
 _SHELF_BYTES = 64 << 20
 _NICE = 5  # the server goes first, and so does training on the same machine
@@ -77,7 +80,8 @@ def _read_on(path: str, tail: Tail, contents: FileContents, cache: Cache, tell: 
     Raises:
         Lost: that has to begin again, too.
     """
-    began, first, told_at = time.monotonic(), tail.offset, 0.0
+    first, saved_to = tail.offset, tail.offset
+    began = saved_at = told_at = time.monotonic()
     while True:
         batch = tail.read(READ_BYTES)
         if batch.restarted:
@@ -86,10 +90,12 @@ def _read_on(path: str, tail: Tail, contents: FileContents, cache: Cache, tell: 
         contents.feed(batch.records)
         for damage in batch.damage:
             note(contents, damage.text, damage.offset)
-        saved = _save(path, tail, contents, cache, last=not batch.more)
+        saved, now = Saved.NOTHING, time.monotonic()
+        if not batch.more or now - saved_at > SAVE_S or tail.offset - saved_to > SAVE_BYTES:
+            saved = _save(path, tail, contents, cache, last=not batch.more)
+            saved_at, saved_to = now, tail.offset
         if saved in (Saved.STALE, Saved.REFUSED):
             return saved is Saved.REFUSED
-        now = time.monotonic()
         if saved is Saved.SAVED or now - told_at > TELL_S:
             told_at = now
             rate = max(tail.offset - first, 0) / (now - began)

@@ -362,8 +362,10 @@ def test_a_worker_takes_over_what_the_worker_of_another_server_reads(tmp_path, c
     assert told == [{"offset": size, "saved": True, "bytes_per_s": None}]
 
 
-def test_a_large_file_is_saved_in_stretches_and_told_meanwhile(tmp_path, cache, monkeypatch):
+@pytest.mark.parametrize("limit", ["SAVE_S", "SAVE_BYTES"])
+def test_a_large_file_is_saved_in_stretches_and_told_meanwhile(tmp_path, cache, monkeypatch, limit):
     monkeypatch.setattr(worker, "READ_BYTES", 100_000)
+    monkeypatch.setattr(worker, limit, 0)
     path, size = write(tmp_path / "a", 20_000)
     told = []
     worker.ingest(path, cache, tell_to(told))
@@ -374,8 +376,20 @@ def test_a_large_file_is_saved_in_stretches_and_told_meanwhile(tmp_path, cache, 
     assert len(values(Cache(cache._root).load(path))) == 20_000
 
 
+def test_a_file_that_is_quickly_read_is_saved_once(tmp_path, cache, monkeypatch):
+    monkeypatch.setattr(worker, "READ_BYTES", 100_000)
+    monkeypatch.setattr(worker, "SAVE_S", 1e9)
+    monkeypatch.setattr(worker, "TELL_S", 0.0)
+    path, size = write(tmp_path / "a", 20_000)
+    told = []
+    worker.ingest(path, cache, tell_to(told))
+    assert [what["offset"] for what in told if what["saved"]] == [size]
+    assert len(told) > 3
+
+
 def test_a_file_replaced_while_it_is_read_is_read_anew(tmp_path, cache, monkeypatch):
     monkeypatch.setattr(worker, "READ_BYTES", 20_000)
+    monkeypatch.setattr(worker, "TELL_S", 0.0)
     path, _ = write(tmp_path / "a", 2000)
     told = []
 

@@ -285,7 +285,7 @@ def test_a_run_that_did_not_change_is_not_sent_again_though_another_did(tab, tmp
 
 
 def test_a_defect_of_ours_is_told_as_a_sentence_and_logged(tab, monkeypatch, caplog):
-    monkeypatch.setattr("zentracer_tb.weights.answer_cells", lambda *_: 1 / 0)
+    monkeypatch.setattr("zentracer_tb.weights.answer_cells", lambda *_, **__: 1 / 0)
     answer = tab.ask("/cells?run=a&column=update_ratio")
     assert answer.status_code == 500
     assert answer.json == {"error": "The server failed on this request (ZeroDivisionError). Its log says more."}

@@ -20,10 +20,10 @@ MOST_ODDITIES = 100
 class Followed:
     """One file that is followed: how far it is read, and what it holds.
 
-    `status`, `size` and `changed` are those of the last look; `ahead` is how far a worker has come that reads it.
-    `opened`: the cache was asked for it. `finished`: it was once read to its end, or can't be read. `told` counts the
-    oddities of `contents` that were logged; `failures` say why it could not be read, `twin` which other is the same.
-    `trial` is the one that it belongs to.
+    `status`, `size` and `changed` are those of the last look; `ahead` is how far a worker has come that reads it, and
+    `here` that none is to, for one did. `opened`: the cache was asked for it. `finished`: it was once read to its end,
+    or can't be read. `told` counts the oddities of `contents` that were logged; `failures` say why it could not be
+    read, `twin` which other file is the same. `trial` is the one that it belongs to.
     """
 
     found: FoundFile
@@ -33,6 +33,7 @@ class Followed:
     size: int = 0
     changed: float = 0.0
     ahead: int = 0
+    here: bool = False
     opened: bool = False
     finished: bool = False
     error: str | None = None

@@ -16,13 +16,16 @@ from zentracer_store.discover import Found, FoundFile, Place, Walker
 from zentracer_store.follow import Follower, WalkPace
 from zentracer_store.growing import Lost
 from zentracer_store.holdings import Holding
+from zentracer_store.ingest import Ingest
 from zentracer_store.intake import Followed, take
 from zentracer_store.progress import Rate, progress_of
 from zentracer_store.same import Candidate, Twins
 from zentracer_store.tail import READ_BYTES, Tail, Unreadable, unreadable
 from zentracer_store.tiers import Tiers
 from zentracer_store.trial import ALL, Scope, Trial, View
-from zentracer_store.workers import Workers
+
+MUCH_BYTES = 16 << 20
+"""From so much on that is unread in all, other processes read it."""
 
 TWINS_EVERY_S = 30.0
 """Files are compared with each other this often while anything changes."""
@@ -54,9 +57,10 @@ class Store:
         self._pace = WalkPace()
         self._tiers = Tiers()
         self._lost: set[str] = set()
+        self._handed: set[str] = set()
         self._twins = Twins()
         self._compared = (0, 0.0)
-        self._workers = Workers(self._cache)
+        self._ingest = Ingest(self._cache)
         self._follower = Follower(self.glance)
 
     def ask(self, run: str | None = None) -> None:
@@ -68,15 +72,15 @@ class Store:
     def close(self) -> None:
         """End the thread that follows the files, and the processes that read for it."""
         self._follower.close()
-        self._workers.close()
+        self._ingest.close()
 
     def look(self) -> bool:
         """Look once for new files and records, and read until all that is there is read. Says if there was anything."""
         with self._looking:
             changed = self._walk()
             changed = self._read_all(list(self._files)) or changed
-            while self._workers.busy:
-                self._workers.wait()
+            while self._ingest.busy:
+                changed = self._collect(timeout_s=1.0) or changed
                 changed = self._read_all(list(self._files)) or changed
             return self._compare() or changed
 
@@ -85,7 +89,7 @@ class Store:
         with self._looking:
             changed = self._pace.due(self._walker.stirs) and self._walk()
             wanted = self._trials.get(self._wanted or "")
-            paths = {*self._tiers.due(), *(wanted.files if wanted else ()), *self._lost, *self._workers.busy}
+            paths = {*self._tiers.due(), *(wanted.files if wanted else ()), *self._lost}
             return self._read_all(paths) or (self._twins_due() and self._compare_some()) or changed
 
     def recover(self, run: str) -> None:
@@ -225,22 +229,57 @@ class Store:
         trial.changed(self._rise())
 
     def _read_all(self, paths: Iterable[str]) -> bool:
-        """Read what is new in these files, or give it to workers where it is much."""
+        """Read what is new in these files, or have it read where it is much."""
         self._forget_lost()
+        handed = set(self._handed)
         changed = self._collect()
-        waiting = self._changed_files(path for path in paths if path not in self._workers.busy)
+        paths = {*paths, *(handed - self._handed)} - self._handed
+        waiting = self._changed_files(paths)
         for file in waiting:
             if not file.opened:
                 changed = self._open(file) or changed
-        waiting = self._workers.hand([file for file in waiting if file.differs], self._wanted)
+        waiting = self._hand([file for file in waiting if file.differs])
         first = None
         while waiting:
             if first != self._wanted:
                 first = self._wanted
                 waiting.sort(key=lambda file: file.trial == first)
             changed = self._read(waiting.pop()) or changed
-        if not self._workers.busy:
+        if not self._handed:
             self._rate.rest()
+        return changed
+
+    def _hand(self, files: list[Followed]) -> list[Followed]:
+        """Give files to other processes where there is much to read; those that are to be read here."""
+        given = [file for file in files if file.unread and not file.here]
+        if not self._cache.usable or sum(file.unread for file in given) < MUCH_BYTES:
+            return files
+        paths = {file.found.path for file in given}
+        self._handed |= paths
+        self._ingest.start((file.found.path, file.size) for file in reversed(given))
+        return [file for file in files if file.found.path not in paths]
+
+    def _collect(self, timeout_s: float = 0.0) -> bool:
+        """Take over what other processes have read; says whether there was anything."""
+        if not self._handed:
+            return False
+        changed = False
+        if (wanted := self._trials.get(self._wanted or "")) is not None:
+            self._ingest.prefer(wanted.files.keys())
+        for report in self._ingest.poll(timeout_s):
+            if report.done:
+                self._handed.discard(report.path)
+            file = self._files.get(report.path)
+            if file is None:
+                continue
+            with self._lock:
+                self._rate.read(max(report.offset - file.reached, 0), time.monotonic())
+            if report.saved:
+                changed = self._open(file) or changed
+            file.ahead = 0 if report.done else report.offset
+            file.here = file.here or report.done
+            if report.problem:
+                changed = self._fail(file, report.problem) or changed
         return changed
 
     def _changed_files(self, paths: Iterable[str]) -> list[Followed]:
@@ -268,14 +307,14 @@ class Store:
 
     def _open(self, file: Followed) -> bool:
         """Take over what is cached of a file; says whether there was anything."""
-        file.opened, file.ahead = True, 0
+        file.opened = True
         loaded = self._cache.load(file.found.path)
         if loaded is None:
             return False
         with self._lock:
             tail, contents = loaded
             self._put(file, tail, contents)
-            file.finished = tail.offset >= file.size
+            file.finished = not file.differs
             self._log(file)
             self._trials[file.trial].changed(self._rise())
             self._fold(file)
@@ -284,22 +323,6 @@ class Store:
     def _put(self, file: Followed, tail: Tail, contents: FileContents) -> None:
         file.tail, file.contents, file.told = tail, contents, 0
         self._trials[file.trial].files[file.found.path] = contents
-
-    def _collect(self) -> bool:
-        """Take over what workers have read."""
-        changed = False
-        for report in self._workers.poll():
-            file = self._files.get(report.path)
-            if file is None:
-                continue
-            with self._lock:
-                self._rate.read(max(report.offset - file.reached, 0), time.monotonic())
-                file.ahead = report.offset
-            if report.saved:
-                changed = self._open(file) or changed
-            if report.problem:
-                self._fail(file, report.problem)
-        return changed
 
     def _read(self, file: Followed) -> bool:
         """Read a file as far as it goes; says whether it brought anything."""

@@ -18,6 +18,9 @@ from zentracer_store.gather import Rows, rows_by_tag
 from zentracer_store.growing import Array
 from zentracer_store.spans import NEVER, Begin, Overwritten, SessionSpan, cuts_of
 
+GRAPH_EVENTS = frozenset({"<graph_def>", "<meta_graph_def>", "<run_metadata>"})
+"""The names under which graphs stand that are in events of their own, not among summaries."""
+
 
 @dataclass(frozen=True)
 class Places:
@@ -98,7 +101,7 @@ class Series:
             return float(self.value[row])  # type: ignore[index]
         places = self.places
         path, offset, length = places.paths[places.file[row]], int(places.offset[row]), int(places.length[row])
-        if self.tag.startswith("<"):
+        if self.sort == "graph" and self.tag in GRAPH_EVENTS:
             return read_event(path, offset, length)
         return read_value(path, offset, length, int(places.place[row]))
 

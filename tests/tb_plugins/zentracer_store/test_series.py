@@ -304,6 +304,13 @@ def test_a_graph_is_decoded_as_its_event(tmp_path):
     assert run_in(tmp_path / "a")["<graph_def>"].decode(0).graph_def == b"graph"
 
 
+def test_a_tag_in_angle_brackets_is_a_tag_as_any_other(tmp_path):
+    event = schema.Event(wall_time=WALL)
+    event.summary.value.add(tag="<weights>").histo.num = 7
+    writer(tmp_path / "a", 1).add(event.SerializeToString()).append()
+    assert run_in(tmp_path / "a")["<weights>"].decode(0).histo.num == 7
+
+
 def test_a_tag_that_is_of_another_sort_in_another_file_is_two(tmp_path):
     write(writer(tmp_path / "a", 1), [0, 1], tag="weights").append()
     records(tmp_path / "a", 2, [2], 5)

@@ -31,14 +31,20 @@ HOLE_S = 10.0
 _HEAD = 256
 _JUNCTION = 16
 _BARE = 100  # bytes of a file that holds its version and nothing else
+_NOTHING_LOST = frozenset({"torn", "empty", "bare"})
+_MARKER = ".profile-empty"  # by a file of this name, which is meant to be bare, TensorFlow's profiler marks a run
 
 
 @dataclass(frozen=True)
 class Damage:
-    """Bytes of a file that hold no readable record: where, and a sentence that says what was done about it."""
+    """Bytes of a file that hold no readable record: where, and a sentence that says what was done about it.
+
+    With `lost` there was something in them; else they are not there, or not yet.
+    """
 
     offset: int
     text: str
+    lost: bool = field(default=True, compare=False)
 
 
 @dataclass
@@ -147,7 +153,7 @@ class Tail:
         what = f"shrank from {self.offset:,} to {size:,} bytes" if size < self.offset else "was replaced by another"
         self.offset = self._searched = 0
         self._told.clear()
-        return Damage(0, f"The file {what} while it was followed. It is read anew from its beginning.")
+        return Damage(0, f"The file {what} while it was followed. It is read anew from its beginning.", False)
 
     def _remember(self, descriptor: int) -> None:
         self._head = os.pread(descriptor, min(_HEAD, self.offset), 0)
@@ -261,13 +267,16 @@ class Tail:
         if age > QUIET_S and self.offset == self.size:
             if not self.size:
                 self._tell(batch, 0, "empty", "The file is empty.")
-            elif self.size < _BARE and len(found.starts) == 1 and b"brain.Event" in batch.records.data:
+            elif self._is_bare(found, batch) and not self.path.endswith(_MARKER):
                 self._tell(batch, 0, "bare", "The file says its version and holds nothing else.")
+
+    def _is_bare(self, found: Scan, batch: Batch) -> bool:
+        return self.size < _BARE and len(found.starts) == 1 and b"brain.Event" in batch.records.data
 
     def _tell(self, batch: Batch, where: int, about: str, text: str) -> None:
         if (where, about) not in self._told:
             self._told = {told for told in self._told if told[0] >= self.offset} | {(where, about)}
-            batch.damage.append(Damage(where, text))
+            batch.damage.append(Damage(where, text, about not in _NOTHING_LOST))
 
 
 def unreadable(error: OSError) -> str:

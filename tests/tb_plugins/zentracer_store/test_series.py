@@ -1,6 +1,7 @@
 """Every point of a run by tag, over all its files and sessions."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -415,3 +416,21 @@ def test_whatever_the_wall_times_are_every_point_is_there_once(tmp_path, files):
         assert len(series.session) == len(series.superseded) == len(series.wall) == len(series)
         assert set(series.session.tolist()) == {number for chain in series.chains for number in chain}
     assert sorted(got) == sorted((sort, place, step) for sort, _, place, step in wanted)
+
+
+REAL_LOGS = Path(__file__).parents[4] / "shared/real_logs"
+
+
+@pytest.mark.skipif(not REAL_LOGS.is_dir(), reason="the logs of strangers are not here")
+def test_real_runs_that_went_over_their_steps_again_are_told_apart():
+    # One file whose writer went back from step 99 to 90 without a mark.
+    (directory,) = REAL_LOGS.glob("janosh*/tests/runs/duplicate_steps/run_1")
+    again = run_in(directory)
+    assert [(session.first, session.last) for session in again.sessions] == [(0, 99), (90, 199)]
+    foo = again["dup_steps/foo"]
+    assert (len(foo), int(foo.superseded.sum())) == (210, 10)
+    # Three files, each a whole run from step 0.
+    (directory,) = REAL_LOGS.glob("gradio*/tf_test_run")
+    thrice = run_in(directory)
+    assert [session.offset for session in thrice.sessions] == [None, 10, 20]
+    assert thrice["loss"].shifted().step.tolist() == list(range(30))

@@ -29,11 +29,11 @@ function python(args: readonly string[], kill: boolean) {
   const closed = once(child, "close");
   const atExit = () => kill && child.kill("SIGKILL");
   process.once("exit", atExit);
+  child.once("close", () => process.removeListener("exit", atExit));
   const stop = async () => {
     child.stdin.end();
     if (kill) child.kill();
     await closed;
-    process.removeListener("exit", atExit);
   };
   return { child, output, closed, stop };
 }

@@ -108,7 +108,7 @@ for (const mode of MODES)
       await tab.frame.locator("[data-run=other]").click();
       await tab.until(`d.state === "scalars"`);
       await tab.test("catalogue").waitFor();
-      assert.match(await tab.text("catalogue"), /scalars360loss, accuracy, learning_rate/);
+      assert.match(await tab.text("catalogue"), /scalars360accuracy, learning_rate, loss/);
     });
 
     inTab(

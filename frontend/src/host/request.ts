@@ -2,6 +2,9 @@
 
 import { type Columns, decodeColumns } from "../base/columns.ts";
 
+/** Of a server that will have the answer later. */
+const NOT_NOW = 503;
+
 /** The server understood and refuses; the message is its sentence. */
 export class Refused extends Error {}
 
@@ -43,8 +46,8 @@ async function ask(path: string, options: RequestInit): Promise<Response> {
     .json()
     .then((answer) => (typeof answer?.error === "string" ? (answer.error as string) : ""))
     .catch(() => "");
-  if (sentence) throw new Refused(sentence);
-  throw new Gone(`TensorBoard answers ${response.status} instead of data.`);
+  if (sentence && response.status !== NOT_NOW) throw new Refused(sentence);
+  throw new Gone(sentence || `TensorBoard answers ${response.status} instead of data.`);
 }
 
 async function body<T>(path: string, read: () => Promise<T>): Promise<T> {

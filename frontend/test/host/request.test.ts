@@ -32,6 +32,19 @@ test("a refusal carries the server's sentence", () =>
       assert.rejects(getJson(url), (error) => error instanceof Refused && /no run 'x'/.test(error.message)),
   ));
 
+test("an answer that will come later is no refusal, and carries the server's sentence", () =>
+  served(
+    (_, response) => {
+      response.writeHead(503);
+      response.end('{"error":"The cached columns are gone. They are read again from the log."}');
+    },
+    (url) =>
+      assert.rejects(
+        getJson(url),
+        (error) => error instanceof Gone && /^The cached columns are gone\./.test(error.message),
+      ),
+  ));
+
 test("an error page of somebody else is no answer of ours", () =>
   served(
     (_, response) => {

@@ -13,7 +13,7 @@ export function OtherRun({ run }: { run: RunSummary }) {
   const { model } = useApp();
   const runs = model.runs.value;
   const info = model.info.answer.value?.value;
-  const catalogue = (info?.run === run.name && info.catalogue) || [];
+  const catalogue = info?.run === run.name ? info.catalogue : [];
   const odd = (runs?.oddities ?? []).filter((oddity) => oddity.run === run.name);
   return (
     <Empty testId="scalars-only" title={otherTitle(run)}>

@@ -10,7 +10,7 @@ export function isBlank(run: RunSummary): boolean {
 
 /** What a run without tables of ours holds: `scalars only`, `no weights`, `nothing`. */
 export function holding({ holds }: RunSummary): string {
-  const sorts = Object.keys(holds ?? { scalar: 1 });
+  const sorts = Object.keys(holds);
   if (!sorts.length) return "nothing";
   return sorts.length === 1 && sorts[0] === "scalar" ? "scalars only" : "no weights";
 }

@@ -319,6 +319,33 @@ test("moving the cursor asks for no cells and paints nothing", () =>
     assert.equal(log.asked.length, asked);
   }));
 
+test("an earlier state of the run is asked of every route, and another run is shown as it stands", () =>
+  opened({ run: "a", window: "200..300", follow: "off" }, async ({ model, picture, actions }) => {
+    actions.showUntil(0);
+    await until(() => picture.settled.value && new URLSearchParams(log.asked.at(-1)).get("until") === "0");
+    const since = log.asked.slice(log.asked.findIndex((path) => path.includes("until=0")));
+    for (const route of ["/run?", "/steps?", "/cells?"])
+      assert.ok(
+        since.some((path) => path.startsWith(route) && path.includes("until=0")),
+        route,
+      );
+    assert.deepEqual(picture.view.value, { from: 200, to: 300 }, "the same steps, to compare");
+    actions.setShift(true);
+    assert.equal(model.choices.value.window, null, "steps are others now, so all are shown");
+    assert.deepEqual(model.history.value, { until: 0, shift: true });
+    actions.chooseRun("b");
+    assert.deepEqual(model.history.value, { until: null, shift: false });
+  }));
+
+test("what stands behind a window is never of other sessions", () =>
+  opened({ run: "a", window: "200..300", follow: "off" }, async ({ picture, actions }) => {
+    actions.pan(50);
+    await until(() => picture.settled.value && picture.overview.value !== null);
+    actions.showUntil(0);
+    assert.equal(picture.overview.value, null);
+    await until(() => picture.settled.value && picture.overview.value !== null);
+  }));
+
 test("a drag asks once, when it rests", () =>
   opened({ run: "a", window: "200..300", follow: "off" }, async ({ picture, actions }) => {
     const before = log.asked.length;

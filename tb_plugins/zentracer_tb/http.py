@@ -33,6 +33,8 @@ _TYPES = {
     ".wasm": "application/wasm",
 }
 
+MOST_BODY_BYTES = 64 << 10
+
 logger = logging.getLogger(__name__)
 
 Handler = Callable[[Request], Response]
@@ -55,6 +57,9 @@ def route(handler: Handler) -> App:
             response = _error(405, f"{request.method} is not allowed here. Use GET.")
             response.headers["Allow"] = "GET, HEAD"
             return response
+        if (request.content_length or 0) > MOST_BODY_BYTES:
+            size = f"{request.content_length:,} bytes, over the limit of {MOST_BODY_BYTES:,}"
+            return _error(413, f"The request's body has {size}. Send none: no route reads one.")
         try:
             return handler(request)
         except Refused as refused:

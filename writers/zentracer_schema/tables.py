@@ -197,6 +197,6 @@ def _rows_words(spec: TableSpec) -> str:
 
 def _check_rows(spec: TableSpec, rows: int) -> None:
     if rows > LARGEST_ROWS:
-        raise FormatError(f"A {spec.kind} table has {rows} rows, at most {LARGEST_ROWS} are read.")
+        raise FormatError(f"A {spec.kind} table has {rows:,} rows, at most {LARGEST_ROWS:,} are read.")
     if _rows_differ(spec, rows):
         raise FormatError(f"A {spec.kind} table has {rows} rows, its description {_rows_words(spec)}.")

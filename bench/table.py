@@ -62,6 +62,20 @@ MARKS = (
     Mark(r"sink\.record_us", "one record of 1,000 × 16: training thread", at_most=100),
     Mark(r"sink\.thread_us", "one record of 1,000 × 16: writer thread", at_most=500),
     Mark(r"sink\.bytes_per_statistic", "on disk, a statistic", at_most=4.4),
+    Mark(r"store\.cold_scalars_vs_rust", "1 M scalar events read, our time over the data server's", at_most=1.0),
+    Mark(r"store\.cold_scalars_vs_python", "1 M scalar events read, our time over the Python loader's", at_most=0.05),
+    Mark(r"store\.cold_scalars_vs_tbparse", "1 M scalar events read, our time over tbparse's"),
+    Mark(r"store\.packed_mb_per_s", "packed tables read", at_least=400),
+    Mark(r"store\.second_start_vs_cold", "an unchanged log at the second start, over the first", at_most=0.05),
+    Mark(r"live\.flush_p95_ms", "flush to changed pixel, 95th percentile, worst mode", at_most=500),
+    Mark(r"live\.step_p95_ms", "optimizer step to changed pixel, 95th percentile, worst mode", at_most=1500),
+    Mark(r"heatmap\.first_paint_ms", "2,000 rows × 10,000 steps: first picture, reopened server", at_most=1000),
+    Mark(r"heatmap\.query_ms", "2,000 rows × 10,000 steps: one query", at_most=100),
+    Mark(r"heatmap\.frame_ms_p95", "2,000 rows × 10,000 steps: a frame while zooming, 95th percentile", at_most=16),
+    Mark(r"many_runs\.cold_s", "2,000 runs × 30 tags listed, first time", at_most=10),
+    Mark(r"many_runs\.warm_s", "2,000 runs × 30 tags listed, second start", at_most=2),
+    Mark(r"many_runs\.idle_core_percent", "2,000 quiet runs, watched", at_most=2),
+    Mark(r"soak\.growth_percent", "the server's memory over 500 reloads of a growing log", at_most=5),
 )
 
 

@@ -72,4 +72,4 @@ def scalar_of(value: Any) -> float | None:
 
 def _described_as_scalar(value: Any) -> bool:
     metadata = value.metadata
-    return metadata.plugin_data.plugin_name == "scalars" or metadata.data_class == DATA_CLASS_SCALAR
+    return bool(metadata.plugin_data.plugin_name == "scalars" or metadata.data_class == DATA_CLASS_SCALAR)

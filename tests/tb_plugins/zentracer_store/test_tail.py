@@ -248,6 +248,8 @@ def test_a_file_that_says_its_version_only_is_told_once_it_is_old(tmp_path):
     path.write_bytes(records(schema.file_version_event(1.0)))
     assert everything(Tail(str(path)))[2] == []
     assert everything(old(path))[2] == [(0, "The file says its version and holds nothing else.")]
+    marker = path.rename(tmp_path / "events.out.tfevents.1700000000.host.profile-empty")
+    assert everything(old(marker))[2] == []  # as TensorFlow's profiler means it
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,6 @@ def _find(report: Report, run: WholeRun, file: WholeFile, no_event: int | None) 
     if file.problem is not None:
         report.damage.append(Finding(run.name, shown, None, file.problem))
     report.damage += [Finding(run.name, shown, one.offset, one.text) for one in file.damage]
-    for one in file.contents.oddities:
+    for one in file.oddities:
         damaged = one.offset is not None and one.offset == no_event
         (report.damage if damaged else report.oddities).append(Finding(run.name, shown, one.offset, one.text))

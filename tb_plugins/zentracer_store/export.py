@@ -113,7 +113,7 @@ class _Way:
 def _write(run: WholeRun, form: Form, choice: Choice, folder: Path, done: Exported) -> dict[str, Any]:
     """Write one run. Returns what the export's list says of it."""
     counts: dict[str, int] = {}
-    for batches in batches_of(run, choice):
+    for batches in batches_of(run, choice, done.left_out.append):
         place = folder / partition(kind=batches.kind, run=run.name)
         place.mkdir(parents=True, exist_ok=True)
         path = place / f"{PART}.{form}"

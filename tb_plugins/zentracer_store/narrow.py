@@ -11,25 +11,26 @@ from zentracer_store.batches import BATCH_ROWS, TEXT, Batches, codes
 from zentracer_store.growing import Array
 from zentracer_store.series import Series
 
-_KEYS = (
+KEYS = (
     pa.field("tag", TEXT),
     pa.field("step", pa.int64()),
     pa.field("wall_time", pa.float64()),
     pa.field("session", pa.uint32()),
     pa.field("superseded", pa.bool_()),
 )
+"""The columns that every kind of other writers' values begins with."""
 
 
 def scalar_batches(series: Sequence[Series]) -> Batches:
     """Scalars, by tag, then by step; what was written first comes first of equal steps."""
-    schema = pa.schema([*_KEYS, pa.field("value", pa.float64())])
+    schema = pa.schema([*KEYS, pa.field("value", pa.float64())])
     ordered = sorted(series, key=lambda one: one.tag)
 
     def parts() -> Iterator[pa.Table]:
         for some in _together(ordered):
             orders = [np.argsort(one.step, kind="stable") for one in some]
             values = [one.value[order] for one, order in zip(some, orders, strict=True) if one.value is not None]
-            yield pa.table([*_keys(some, orders), pa.array(np.concatenate(values))], schema=schema)
+            yield pa.table([*keys_of(some, orders), pa.array(np.concatenate(values))], schema=schema)
 
     return Batches("scalars", schema, parts)
 
@@ -46,8 +47,8 @@ def _together(series: Sequence[Series]) -> Iterator[list[Series]]:
         yield some
 
 
-def _keys(series: Sequence[Series], orders: Sequence[Array]) -> list[pa.Array]:
-    """The columns that every kind begins with, of the values that `orders` choose from each series."""
+def keys_of(series: Sequence[Series], orders: Sequence[Array]) -> list[pa.Array]:
+    """The columns `KEYS` of the values that `orders` choose from each series."""
     pairs = list(zip(series, orders, strict=True))
     numbers = np.repeat(np.arange(len(series)), [len(order) for order in orders])
     return [

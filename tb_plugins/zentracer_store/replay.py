@@ -121,7 +121,7 @@ def replay(path: str) -> Replay:
     try:
         while True:
             batch = tail.read()
-            damaged = [(damage.offset, None) for damage in batch.damage]
+            damaged = [(damage.offset, None) for damage in batch.damage if damage.lost]
             for offset, payload in sorted([*batch.records, *damaged], key=lambda record: record[0]):
                 if payload is None:
                     reader.damage(offset)

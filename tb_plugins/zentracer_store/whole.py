@@ -17,13 +17,22 @@ Told = Callable[[int], None]
 
 @dataclass(frozen=True)
 class WholeFile:
-    """One file, read as far as it goes. `damage` are bytes that hold no record; `problem` says why it can't be read."""
+    """One file, read as far as it goes. `problem` says why it can't be read.
+
+    `damage` are bytes in which something is lost, `unusual` what is odd though nothing is.
+    """
 
     found: FoundFile
     contents: FileContents
     size: int
     damage: tuple[Oddity, ...]
+    unusual: tuple[Oddity, ...]
     problem: str | None
+
+    @property
+    def oddities(self) -> tuple[Oddity, ...]:
+        """What is unusual about the file and what is in it."""
+        return (*self.unusual, *self.contents.oddities)
 
     def lost(self) -> Iterator[str]:
         """What can't be read of it, as sentences."""
@@ -33,7 +42,7 @@ class WholeFile:
 
     def odd(self) -> Iterator[str]:
         """What is unusual about what can be read, as sentences."""
-        yield from (self._placed(oddity) for oddity in self.contents.oddities)
+        yield from (self._placed(oddity) for oddity in self.oddities)
 
     def _placed(self, oddity: Oddity) -> str:
         at = "" if oddity.offset is None else f", byte {oddity.offset:,}"
@@ -91,7 +100,7 @@ def read_run(name: str, files: Sequence[FoundFile], told: Told = lambda count: N
 def read_file(found: FoundFile, told: Told = lambda count: None) -> WholeFile:
     """One file from beginning to end."""
     contents, tail = FileContents(found.path), Tail(found.path)
-    damage: list[Oddity] = []
+    found_odd: list[tuple[bool, Oddity]] = []
     problem = None
     try:
         while True:
@@ -99,14 +108,16 @@ def read_file(found: FoundFile, told: Told = lambda count: None) -> WholeFile:
             batch = tail.read()
             told(tail.offset - before)
             if batch.restarted:
-                contents, damage = FileContents(found.path), []
+                contents, found_odd = FileContents(found.path), []
             contents.feed(batch.records)
-            damage += [Oddity(one.text, one.offset, contents.last_wall) for one in batch.damage]
+            found_odd += [(one.lost, Oddity(one.text, one.offset, contents.last_wall)) for one in batch.damage]
             if not batch.more:
                 break
     except Unreadable as error:
         problem = str(error)
-    return WholeFile(found, contents, _size(found.path), tuple(damage), problem)
+    damage = tuple(oddity for lost, oddity in found_odd if lost)
+    unusual = tuple(oddity for lost, oddity in found_odd if not lost)
+    return WholeFile(found, contents, _size(found.path), damage, unusual, problem)
 
 
 def _size(path: str) -> int:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from zentracer_schema import KINDS
 from zentracer_store.batches import BATCH_ROWS, TEXT, Batches, codes, repeated
 from zentracer_store.chains import chains_of, scopes_of
 from zentracer_store.columns import Segment
@@ -58,12 +57,11 @@ def stretches_of(files: Sequence[FileContents]) -> list[Stretch]:
 
 
 def wide_batches(kind: str, stretches: Sequence[Stretch]) -> Batches:
-    """All tables of one kind, by scope and description, then by step."""
-    mine = [stretch for stretch in stretches if stretch.segment.spec.kind == kind]
+    """Tables of one kind, by scope and description, then by step."""
     groups: dict[tuple[str, str], list[Stretch]] = {}
-    for stretch in mine:
+    for stretch in stretches:
         groups.setdefault((stretch.scope, stretch.segment.spec.tag), []).append(stretch)
-    schema = _schema(mine)
+    schema = _schema(stretches)
 
     def parts() -> Iterator[pa.Table]:
         for _, group in sorted(groups.items()):
@@ -154,9 +152,3 @@ def _gathered(
     if has_rows and not own:
         out = np.repeat(out, height)
     return pa.array(out.ravel())
-
-
-def kinds_in(stretches: Sequence[Stretch]) -> list[str]:
-    """The kinds of tables there are, in the order of the format's list."""
-    there = {stretch.segment.spec.kind for stretch in stretches}
-    return [kind for kind in KINDS if kind in there]

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from zentracer.missing import needed_for
+from zentracer.notice import tell
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,6 +61,30 @@ class Log:
         """Scalars: run, tag, step, wall_time, session, superseded, value."""
         return self._rows("scalars", run, tag)
 
+    def histograms(self, run: Name | None = None, tag: Name | None = None) -> pa.Table:
+        """Histograms of other writers: lefts, rights and counts of the bins, a list each."""
+        return self._rows("histograms", run, tag)
+
+    def texts(self, run: Name | None = None, tag: Name | None = None) -> pa.Table:
+        """Text: `item` counts where one value holds several."""
+        return self._rows("texts", run, tag)
+
+    def hparams(self, run: Name | None = None) -> pa.Table:
+        """Hyperparameters, a row for each: name, value as text, number where it is one, group and status of the run."""
+        return self._rows("hparams", run)
+
+    def images(self, run: Name | None = None, tag: Name | None = None) -> pa.Table:
+        """Images as the bytes of their files, in `data`: PNG mostly, `mime` says. `item` counts those of one step."""
+        return self._rows("images", run, tag)
+
+    def audio(self, run: Name | None = None, tag: Name | None = None) -> pa.Table:
+        """Sounds as the bytes of their files, in `data`. `item` counts those of one step."""
+        return self._rows("audio", run, tag)
+
+    def tensors(self, run: Name | None = None, tag: Name | None = None) -> pa.Table:
+        """Any other tensors: dtype, shape, and their values one after the other."""
+        return self._rows("tensors", run, tag)
+
     def table(self, kind: str = "parameters", run: Name | None = None, scope: Name | None = None) -> pa.Table:
         """A table of ours, a row for each tensor (or module, device) and step, a column for each statistic.
 
@@ -73,7 +98,7 @@ class Log:
         if kind not in EVERY_KIND:
             raise ValueError(f"There is no kind {kind!r}. The kinds are {', '.join(EVERY_KIND)}.")
         choice = Choice(tag=None if tag is None else _pattern(tag), scope=None if scope is None else _pattern(scope))
-        return joined(self._whole(run), kind, choice)
+        return joined(self._whole(run), kind, choice, tell)
 
     def _whole(self, run: Name | None) -> list[WholeRun]:
         """The runs that `run` means, read."""

@@ -24,7 +24,13 @@ def run_under(logdir):
 
 
 def rows_under(logdir, kind="parameters"):
-    return joined([run_under(logdir)], kind, Choice()).to_pylist()
+    return joined([run_under(logdir)], kind, Choice(), pytest.fail).to_pylist()
+
+
+def batches_under(logdir):
+    """The batches of the table of parameters."""
+    (batches,) = batches_of(run_under(logdir), Choice(kinds=frozenset({"parameters"})), pytest.fail)
+    return batches
 
 
 def pulse(*steps):
@@ -53,7 +59,7 @@ def test_every_tensor_at_every_step_is_one_row(tmp_path):
 
 def test_a_column_of_a_statistic_keeps_its_type(tmp_path):
     begin(tmp_path).table(0, SPEC, table(2, update_ratio=[math.nan, math.inf])).append()
-    (batches,) = batches_of(run_under(tmp_path), Choice())
+    batches = batches_under(tmp_path)
     kinds = {field.name: str(field.type) for field in batches.schema}
     assert kinds["weight_norm"] == "float"
     assert kinds["status"] == "uint8"
@@ -159,11 +165,11 @@ def test_batches_of_any_size_make_the_same_table(tmp_path, monkeypatch, most):
         for step in steps:
             log.table(step, SPEC, table(2, weight_norm=rng.random(2)))
         log.append()
-    (whole,) = batches_of(run_under(tmp_path), Choice())
+    whole = batches_under(tmp_path)
     expected = whole.table()
     assert len(expected) == 2 * (10 + 7)
     monkeypatch.setattr(zentracer_store.wide, "BATCH_ROWS", most)
-    (some,) = batches_of(run_under(tmp_path), Choice())
+    some = batches_under(tmp_path)
     parts = list(some.parts())
     assert all(len(part) <= max(most, 2) for part in parts)
     assert pa.concat_tables(parts).to_pylist() == expected.to_pylist()

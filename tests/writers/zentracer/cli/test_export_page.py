@@ -7,6 +7,8 @@ import duckdb
 import pytest
 
 from tests.logs import write_run, write_scalars
+from zentracer.read import Log
+from zentracer_store.tabular import EVERY_KIND
 
 PAGE = (Path(__file__).parents[4] / "docs/export.md").read_text()
 COMMAND = "zentracer export runs --to parquet"
@@ -51,3 +53,10 @@ def test_its_python_runs(exported):
 def test_every_option_is_on_the_page(command):
     options = set(re.findall(r"--\w+", command("export", "--help")[1])) - {"--help"}
     assert options <= set(re.findall(r"--\w+", PAGE))
+
+
+def test_every_kind_and_every_method_is_on_the_page():
+    named = set(re.findall(r"`(\w+)`", PAGE.split("### What is in the files")[1].split("### DuckDB")[0]))
+    assert set(EVERY_KIND) <= named
+    methods = {name for name in vars(Log) if not name.startswith("_")}
+    assert methods == set(re.findall(r"`log\.(\w+)", PAGE.split("Every method returns")[1]))

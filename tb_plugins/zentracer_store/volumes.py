@@ -221,8 +221,11 @@ def _write(path: str, columns: dict[str, Array]) -> None:
         lists.append(pa.LargeListArray.from_arrays(pa.array([0, len(flat)], pa.int64()), entries))
     batch = pa.record_batch(lists, names=list(columns))
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
-    with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
-        writer.write_batch(batch)
+    try:
+        with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
+            writer.write_batch(batch)
+    except OSError as error:  # without Arrow's own words around the system's
+        raise OSError(error.errno, os.strerror(error.errno or errno.EIO)) from error
 
 
 def _check(path: str) -> None:
@@ -230,4 +233,4 @@ def _check(path: str) -> None:
     try:
         read_head(open_volume(path))
     except Lost as error:
-        raise OSError(errno.EIO, "what pyarrow wrote can't be read back") from error
+        raise OSError(errno.EIO, "what was written can't be read back") from error

@@ -16,13 +16,15 @@ from pathlib import Path
 from zentracer_store.cache import Cache, Saved
 from zentracer_store.contents import FileContents
 from zentracer_store.growing import Lost
+from zentracer_store.shelf import Shelf
 from zentracer_store.tail import Tail
 
 path, root, wanted = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-cache, begun, lost = Cache(root, 1 << 30), None, 0
+cache, begun, begins = Cache(root, 1 << 30, Shelf(0)), None, 0
+print("ready", flush=True)
 while True:
     if begun is None:
-        begun = cache.load(path) or (Tail(path), FileContents(path))
+        begun, begins = cache.load(path) or (Tail(path), FileContents(path)), begins + 1
     tail, contents = begun
     try:
         batch = tail.read(20_000)
@@ -33,10 +35,10 @@ while True:
         if outcome is Saved.STALE:
             begun = None
     except Lost:
-        begun, lost = None, lost + 1
+        begun = None
         continue
     if len(values) == wanted:
-        print(json.dumps({"lost": lost, "problems": cache.problems}))
+        print(json.dumps({"begins": begins, "problems": cache.problems}))
         break
 """
 COUNT = 4000
@@ -46,21 +48,26 @@ def test_every_server_sees_every_point_whatever_happens_to_the_cache(tmp_path):
     log = Log(tmp_path / "a/events.out.tfevents.1.h").version().append()
     command = [sys.executable, "-c", FOLLOW, str(log.path), str(tmp_path / "cache"), str(COUNT)]
     servers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [server.stdout.readline() for server in servers] == ["ready\n"] * 3
     chance, written, deadline = random.Random(3), 0, time.monotonic() + 120
     while any(server.poll() is None for server in servers):
         assert time.monotonic() < deadline
+        time.sleep(0.02)
         for _ in range(min(chance.randrange(60), COUNT - written)):
             log.scalars(written, loss=float(written))
             written += 1
         log.append()
-        for file in (tmp_path / "cache").glob("v1/*/*"):
-            if chance.random() < 0.02 and written < COUNT:
+        for file in (tmp_path / "cache").glob("v1/*/*.arrow"):
+            if chance.random() < 0.1 and written < COUNT:
                 ruin(file, chance)
-        time.sleep(0.005)
+    begins = 0
     for server in servers:
         with server:
             assert server.returncode == 0
-            assert json.loads(server.stdout.read())["problems"] == []
+            told = json.loads(server.stdout.read())
+        assert told["problems"] == []
+        begins += told["begins"]
+    assert begins > len(servers)  # or this test tries nothing
     loaded = Cache(tmp_path / "cache", 1 << 30).load(str(log.path))
     assert loaded is not None
     assert loaded[1].points.column("value").tolist() == [float(number) for number in range(COUNT)]

@@ -202,6 +202,6 @@ def test_what_is_no_file_is_lost_and_does_not_hang(tmp_path):
 
 def test_a_layout_that_can_not_be_read_back_is_no_cached_file(tmp_path, monkeypatch):
     monkeypatch.setattr(volumes, "_LIST_BYTES", 64)
-    with pytest.raises(OSError, match="what pyarrow wrote can't be read back"):
+    with pytest.raises(OSError, match="what was written can't be read back"):
         write(tmp_path / "v")
     assert list(tmp_path.iterdir()) == []

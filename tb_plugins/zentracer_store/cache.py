@@ -24,7 +24,7 @@ from zentracer_store.entry import FIRST, WRITING, Entry, name_of, rows_of
 from zentracer_store.growing import Array, Growing, Lost, Stored
 from zentracer_store.shelf import Shelf
 from zentracer_store.tail import Tail
-from zentracer_store.volumes import Volume, read_column, read_head, write_volume
+from zentracer_store.volumes import Damaged, Volume, read_column, read_head, write_volume
 
 LEAST_BYTES = 64 << 10
 """A shorter stretch of an event file is read again as fast as it is loaded, and is not saved."""
@@ -127,10 +127,12 @@ class Cache:
             blocks = partial(self._column, entry, chain)
             contents = FileContents.restore({**head["contents"], "path": path}, blocks)
             tail = Tail.resume(path, head["tail"])
-        except (Lost, FormatError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        except (FormatError, ArithmeticError, Damaged, LookupError, TypeError, ValueError) as error:
             # Written by another version, or damaged: the event file still has it all.
             logger.info("What is cached of %s can't be used: %r", path, error)
             entry.keep_only(())
+            return None
+        except Lost:
             return None
         entry.touch()
         self._known[path] = _Known(ref(contents), entry, chain)
@@ -271,8 +273,19 @@ class Cache:
 
 
 def _read(entry: Entry, volume: Volume, name: str) -> Array:
+    """The rows of a column. A damaged volume is removed, so that who loads again does not find it again.
+
+    Raises:
+        Lost: they are not to be had.
+    """
+    try:
+        rows = read_column(volume, name)
+    except Damaged:
+        with suppress(OSError):
+            os.unlink(volume.path)
+        raise
     entry.touch()
-    return read_column(volume, name)
+    return rows
 
 
 def _is_stale(known: _Known, path: str) -> bool:

@@ -22,7 +22,7 @@ import numpy as np
 from zentracer_schema.framing import crc32c
 from zentracer_store.growing import Array, Lost
 
-__all__ = ["FORMAT", "Lost", "Stretch", "Volume", "open_volume", "read_column", "read_head", "write_volume"]
+__all__ = ["FORMAT", "Damaged", "Lost", "Stretch", "Volume", "open_volume", "read_column", "read_head", "write_volume"]
 
 FORMAT = 1
 
@@ -39,6 +39,10 @@ _END_OF_STREAM = 8  # bytes between the last buffer and the footer
 _LOOK_BYTES = 32 << 10
 TEMPORARY = ".part"
 """What the name of a file ends with while it is written."""
+
+
+class Damaged(Lost):
+    """The file is there, but not as it was written: nobody will have its rows again."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,8 @@ def open_volume(path: str) -> Volume:
     """What a file says of itself; no column is read.
 
     Raises:
-        Lost: it is gone, damaged, or of a format that this version does not know.
+        Lost: it is gone, or can't be opened now.
+        Damaged: it is cut, changed, or of a format that this version does not know.
     """
     with _reading(path) as descriptor:
         size = os.fstat(descriptor).st_size
@@ -129,14 +134,14 @@ def open_volume(path: str) -> Volume:
         trailer = end - _TRAILER.size
         length, checksum, mark = _TRAILER.unpack(_read(descriptor, trailer, _TRAILER.size, size, tail))
         if (magic, mark) != (_ARROW_MAGIC, _MAGIC):
-            raise Lost(f"The cached file {path} is not one of ours, or of another format.")
+            raise Damaged(f"The cached file {path} is not one of ours, or of another format.")
         begin = trailer - length
         text = _read(descriptor, begin, length, size, tail)
         if crc32c(text) != checksum:
-            raise Lost(f"The cached file {path} is damaged.")
+            raise Damaged(f"The cached file {path} is damaged.")
         said = json.loads(text)
         if said.pop("format") != FORMAT:
-            raise Lost(f"The cached file {path} is not one of ours, or of another format.")
+            raise Damaged(f"The cached file {path} is not one of ours, or of another format.")
         columns = {
             name: Stretch(first, rows, dtype, tuple(shape), crc, back)
             for name, (first, rows, dtype, shape, crc, back) in said.pop("columns").items()
@@ -148,13 +153,14 @@ def read_column(volume: Volume, name: str) -> Array:
     """The rows of a column, not to be written to.
 
     Raises:
-        Lost: the file is gone, or not as it was written.
+        Lost: the file is gone, or can't be opened now.
+        Damaged: it is not as it was written.
     """
     stretch = volume.columns[name]
     with _reading(volume.path) as descriptor:
         data = os.pread(descriptor, stretch.size, volume.index - stretch.back) if stretch.rows else b""
         if len(data) != stretch.size or crc32c(data) != stretch.crc:
-            raise Lost(f"The cached file {volume.path} is damaged in the column {name}.")
+            raise Damaged(f"The cached file {volume.path} is damaged in the column {name}.")
         return np.frombuffer(data, stretch.dtype).reshape(stretch.rows, *stretch.shape)
 
 
@@ -162,7 +168,8 @@ def read_head(volume: Volume) -> dict[str, Any]:
     """What else was known of the event file at the end of the volume.
 
     Raises:
-        Lost: the file is gone, or not as it was written.
+        Lost: the file is gone, or can't be opened now.
+        Damaged: it is not as it was written.
     """
     head: dict[str, Any] = json.loads(read_column(volume, HEAD).tobytes())
     return head
@@ -183,7 +190,7 @@ def _reading(path: str) -> Iterator[int]:
     except OSError as error:
         raise Lost(f"The cached file {path} can't be read ({error.strerror}).") from error
     except (struct.error, ValueError) as error:
-        raise Lost(f"The cached file {path} is damaged.") from error
+        raise Damaged(f"The cached file {path} is damaged.") from error
     finally:
         os.close(descriptor)
 

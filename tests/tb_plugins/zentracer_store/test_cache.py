@@ -266,6 +266,38 @@ def test_whatever_happens_to_the_files_no_point_is_lost(growth, cache, other, ru
     assert same(Cache(cache._root).load(growth.path)[1], read(growth.path)[1])
 
 
+def test_a_volume_found_damaged_is_not_found_again(growth, cache):
+    tail, contents = read(growth.path)
+    values = contents.points.column("value")
+    cache.save(growth.path, tail, contents, all_of_it=True)
+    (volume,) = volumes_of(cache)
+    data = bytearray(volume.read_bytes())
+    data[bytes(data).index(values.tobytes()) + 50] ^= 1
+    volume.write_bytes(data)
+    with pytest.raises(Lost, match=r"is damaged in the column points\.value\."):
+        contents.points.column("value")
+    assert cache.load(growth.path) is None
+    assert same(read(growth.path)[1], read(growth.path)[1])
+
+
+def test_a_volume_that_can_not_be_opened_for_the_moment_stays(growth, cache, other, monkeypatch):
+    cache.save(growth.path, *read(growth.path), all_of_it=True)
+    _, contents = other.load(growth.path)
+    open_file = os.open
+
+    def full(path, *more, **others):
+        if str(path).endswith(".arrow"):
+            raise OSError(errno.EMFILE, "Too many open files")
+        return open_file(path, *more, **others)
+
+    monkeypatch.setattr(os, "open", full)
+    with pytest.raises(Lost, match=r"can't be read \(Too many open files\)"):
+        contents.points.column("value")
+    assert other.load(growth.path) is None
+    monkeypatch.undo()
+    assert same(other.load(growth.path)[1], contents)
+
+
 def test_to_save_on_what_is_lost_says_that_it_is_stale(growth, cache):
     tail, contents = read(growth.path)
     cache.save(growth.path, tail, contents, all_of_it=True)
@@ -430,7 +462,9 @@ def test_an_unusable_directory_is_told_and_nothing_raises(growth, tmp_path):
         assert cache.claim(growth.path) is None
         cache.drop(growth.path)
     (problem,) = cache.problems
-    assert problem.startswith(f"The cache directory {tmp_path}/file can't be used (Not a directory): logs are read anew")
+    assert problem.startswith(
+        f"The cache directory {tmp_path}/file can't be used (Not a directory): logs are read anew"
+    )
 
 
 def test_the_environment_says_where_the_cache_is(growth, tmp_path, monkeypatch):

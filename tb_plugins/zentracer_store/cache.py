@@ -257,7 +257,7 @@ class Cache:
         return False
 
     def _in_use(self) -> set[str]:
-        return {os.path.basename(known.entry.directory) for known in self._known.values() if known.contents()}
+        return {os.path.basename(known.entry.directory) for known in list(self._known.values()) if known.contents()}
 
     def _column(self, entry: Entry, chain: Sequence[Volume], name: str) -> Growing:
         last = chain[-1].columns[name]

@@ -32,12 +32,21 @@ class Unusable(Exception):
 
 
 def default_root() -> Path:
-    """Where the environment says that the cache is."""
+    """Where the environment says that the cache is.
+
+    Raises:
+        Unusable: it says nothing, and the user has no home directory.
+    """
     if chosen := os.environ.get(DIRECTORY):
         return Path(chosen).absolute()
     base = os.environ.get("XDG_CACHE_HOME", "")
     # The standard: a relative path is to be ignored.
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "zentracer"
+    if os.path.isabs(base):
+        return Path(base) / "zentracer"
+    home = os.path.expanduser("~")
+    if not os.path.isabs(home):
+        raise Unusable(f"There is no home directory to cache in: {_ANEW}. {_INSTEAD}")
+    return Path(home) / ".cache/zentracer"
 
 
 def default_most_bytes() -> int:

@@ -22,6 +22,7 @@ MOST_WORKERS = 4
 _QUEUE_BYTES = 32 << 20
 _QUEUE_FILES = 64  # given to a worker at a time: small files cost more than their reading if they are given one by one
 _WORTH_BYTES = 16 << 20  # of work for each further process: to start one takes as long as to read some MB
+_WAIT_S = 5.0
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 logger = logging.getLogger(__name__)
@@ -176,7 +177,9 @@ class Ingest:
         said = os.read(worker.output, 1 << 16)
         *lines, worker.text = (worker.text + said).split(b"\n")
         for line in lines:
-            self._take(worker, json.loads(line))
+            # What does not begin so is no word of the worker's: something that Python runs at its start printed it.
+            if line.startswith(b"{"):
+                self._take(worker, json.loads(line))
         if not said:
             self._bury(worker)
 
@@ -218,6 +221,12 @@ class Ingest:
         """End a process; its exit status."""
         self._workers.remove(worker)
         self._selector.unregister(worker.output)
-        worker.process.kill()
-        with worker.process as process:  # closes the pipes
-            return process.wait()
+        process = worker.process
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+        try:
+            return process.wait(_WAIT_S)
+        except subprocess.TimeoutExpired:  # the system holds it in a read that does not end: a lost mount
+            return -signal.SIGKILL

@@ -29,6 +29,14 @@ def test_the_environment_says_where_it_is(monkeypatch, environment, root):
     assert str(default_root()) == root
 
 
+def test_a_user_without_home_is_told_what_to_set(monkeypatch):
+    for name in ("ZENTRACER_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    with pytest.raises(Unusable, match=rf"There is no home directory to cache in: {OWN}"):
+        default_root()
+
+
 def test_the_environment_says_how_large_it_is(monkeypatch):
     monkeypatch.delenv("ZENTRACER_CACHE_BYTES", raising=False)
     assert default_most_bytes() == 2 << 30

@@ -245,6 +245,35 @@ def test_a_process_that_dies_before_it_is_ready_is_not_the_files_fault(tmp_path,
     ingest.close()
 
 
+def test_what_others_print_in_the_process_is_passed_over(tmp_path, cache, monkeypatch):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/sitecustomize.py").write_text("print('Hello! {')\nprint(1)")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    ingest = Ingest(cache)
+    path, size = write(tmp_path / "a", 10)
+    ingest.start([(path, size)])
+    until_done(ingest)
+    ingest.close()
+    assert len(values(cache.load(path))) == 10
+
+
+def test_a_process_that_does_not_end_is_not_waited_for(tmp_path, cache, monkeypatch):
+    ingest = Ingest(cache)
+    stall(ingest, monkeypatch, tmp_path)
+    ingest.start([write(tmp_path / "fatal", 10)])
+    process = ingest._workers[0].process
+    wait, given = process.wait, []
+
+    def never(timeout):
+        given.append(timeout)
+        raise subprocess.TimeoutExpired("worker", timeout)
+
+    monkeypatch.setattr(process, "wait", never)
+    ingest.close()
+    assert given == [5.0]
+    wait()
+
+
 def test_without_a_cache_no_process_is_started(tmp_path):
     ingest = Ingest(Cache(tmp_path / "cache", 0))
     ingest.start([write(tmp_path / "a", 10)])

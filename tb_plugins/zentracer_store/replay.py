@@ -176,31 +176,36 @@ class _Reader:
         self._take(offset, event)
 
     def _take(self, offset: int, event: Any) -> None:
+        # A million events come through here, and every look at a field of one costs.
         out = self._out
         wall = event.wall_time
-        if math.isnan(wall):
+        if wall != wall:
             self._stop_server(offset, "a wall time is NaN")
+        elif out.first_wall <= wall <= out.last_wall:
+            pass
         elif math.isfinite(wall):
             out.first_wall, out.last_wall = min(wall, out.first_wall), max(wall, out.last_wall)
-        if event.source_metadata.writer and not out.writer:
-            out.writer = event.source_metadata.writer
-        if event.HasField("file_version") and out.version is None:
-            out.version = len(self._tag)
-        if event.session_log.status == SESSION_START:
-            out.restarts.append((len(self._tag), event.step))
-        if event.HasField("summary"):
-            back = self._last_step is not None and event.step < self._last_step
-            self._last_step = event.step
-            for value in event.summary.value:
-                self._add(value, event.step, back)
+        match event.WhichOneof("what"):
+            case "summary":
+                step = event.step
+                back = self._last_step is not None and step < self._last_step
+                self._last_step = step
+                for value in event.summary.value:
+                    self._add(value, step, back)
+            case "session_log" if event.session_log.status == SESSION_START:
+                out.restarts.append((len(self._tag), event.step))
+            case "file_version":
+                out.version = len(self._tag) if out.version is None else out.version
+                out.writer = out.writer or event.source_metadata.writer
 
     def _add(self, value: Any, step: int, back: bool) -> None:
-        number = self._numbers.get(value.tag)
+        tag = value.tag
+        number = self._numbers.get(tag)
         if number is None:
-            number = self._numbers[value.tag] = len(self._numbers)
+            number = self._numbers[tag] = len(self._numbers)
             metadata = value.metadata
             tensor = value.tensor if value.HasField("tensor") else None
-            self._out.tags[value.tag] = Fact(
+            self._out.tags[tag] = Fact(
                 _OLD_FIELDS.get(value.WhichOneof("value"), metadata.plugin_data.plugin_name),
                 metadata.data_class,
                 None if tensor is None else tensor.dtype,

@@ -395,6 +395,7 @@ def test_a_worker_takes_over_what_the_worker_of_another_server_reads(tmp_path, c
 def test_a_large_file_is_saved_in_stretches_and_told_meanwhile(tmp_path, cache, monkeypatch, limit):
     monkeypatch.setattr(worker, "READ_BYTES", 100_000)
     monkeypatch.setattr(worker, limit, 0)
+    monkeypatch.setattr(worker, "_SAVE_SHARE", 0)
     path, size = write(tmp_path / "a", 20_000)
     told = []
     worker.ingest(path, cache, tell_to(told))
@@ -403,6 +404,11 @@ def test_a_large_file_is_saved_in_stretches_and_told_meanwhile(tmp_path, cache, 
     assert offsets == sorted(offsets)
     assert offsets[-1] == size
     assert len(values(Cache(cache._root).load(path))) == 20_000
+
+
+def test_where_saving_is_slow_it_is_done_seldom():
+    assert worker._next_save(5.0, 5.01) == 5.01 + worker.SAVE_S
+    assert worker._next_save(5.0, 7.0) == 27.0
 
 
 def test_a_file_that_is_quickly_read_is_saved_once(tmp_path, cache, monkeypatch):

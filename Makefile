@@ -6,11 +6,12 @@ STATIC := tb_plugins/zentracer_tb/static/manifest.json
 PYTEST := $(BIN)/pytest -n auto --maxprocesses=4 --dist=loadscope
 NPM := npm --prefix frontend
 NAMES ?=
+FUZZ_SECONDS ?= 60
 
 # Node comes from PyPI where the machine has none: see .venv/node.stamp.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help demo test check test-all setup setup-tf format lint types test-frontend test-browser test-slow bench screenshots clean
+.PHONY: help demo test check test-all setup setup-tf format lint types test-frontend test-browser test-slow fuzz bench screenshots clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -25,7 +26,7 @@ test: setup setup-tf ## the Python tests, TensorBoard in its three modes among t
 
 check: lint types test test-frontend test-browser ## everything that gates a change
 
-test-all: test test-frontend test-browser test-slow ## the tests of `check` and the slow ones
+test-all: test test-frontend test-browser test-slow fuzz ## the tests of `check` and the slow ones
 
 setup: .venv/dev.stamp $(STATIC) ## the environment for development, and the built frontend
 
@@ -52,6 +53,10 @@ test-browser: setup setup-tf
 
 test-slow: setup setup-tf
 	$(PYTEST) -m slow
+
+fuzz: setup ## feed the log reader anything for a while; FUZZ_SECONDS=600 is how long for each target
+	-@$(BIN)/pip install -q atheris 2>/dev/null
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
 bench: setup ## measure; NAMES="sink writer_torch" picks, and the README's table is made anew
 	$(BIN)/python -m bench $(NAMES)

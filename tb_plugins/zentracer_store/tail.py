@@ -6,12 +6,12 @@ import os
 import stat
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from zentracer_schema import FOOTER_BYTES, HEADER_BYTES
+from zentracer_schema import FOOTER_BYTES, HEADER_BYTES, parse_length
 from zentracer_store.checksums import footers_ok
 from zentracer_store.frames import Scan, scan
 from zentracer_store.records import Records
@@ -162,17 +162,7 @@ class Tail:
 
     def _take(self, descriptor: int, most: int, batch: Batch, age: float) -> bool:
         """Read on. Says whether to look again though the file does not change."""
-        data = os.pread(descriptor, min(most, self.size - self.offset), self.offset)
-        found = scan(data)
-        if (
-            not len(found.starts)
-            and found.length is not None
-            and HEADER_BYTES + found.length + FOOTER_BYTES > len(data)
-        ):
-            whole = HEADER_BYTES + found.length + FOOTER_BYTES
-            if self.offset + whole <= self.size and found.length <= LARGEST_RECORD:
-                data = os.pread(descriptor, whole, self.offset)
-                found = scan(data)
+        data, found = self._look(descriptor, most)
         begin = self.offset
         self._keep(data, found, batch)
         at_end = self.offset - begin == found.end
@@ -196,6 +186,21 @@ class Tail:
                 self._tell_torn(batch, age)
         self._tell_bare(found, batch, age)
         return False
+
+    def _look(self, descriptor: int, most: int) -> tuple[bytes, Scan]:
+        """Bytes from here on and the records in them, with a view to the header behind these."""
+        data = os.pread(descriptor, min(most, self.size - self.offset), self.offset)
+        found = scan(data)
+        if not len(found.starts) and found.length is not None:
+            whole = HEADER_BYTES + found.length + FOOTER_BYTES
+            if self.offset + whole <= self.size and found.length <= LARGEST_RECORD:
+                data = os.pread(descriptor, whole, self.offset)
+                found = scan(data)
+        if found.length is None and not found.damaged:
+            behind = os.pread(descriptor, HEADER_BYTES, self.offset + found.end)
+            if len(behind) == HEADER_BYTES and parse_length(behind) is None:
+                found = replace(found, damaged=True)
+        return data, found
 
     def _keep(self, data: bytes, found: Scan, batch: Batch) -> None:
         """Hand over the records whose data is sound and tell of the others, up to a last one that is in doubt."""

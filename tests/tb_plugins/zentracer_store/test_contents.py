@@ -14,8 +14,11 @@ from tensorboard.util import tensor_util
 import zentracer_schema as schema
 from tests.logs import EVENTS, Log, parameters, table
 from zentracer_store.contents import FileContents
+from zentracer_store.fetch import Moved, read_value
 from zentracer_store.growing import Growing
+from zentracer_store.histograms import histogram_of
 from zentracer_store.records import Records
+from zentracer_store.tables import IN_COLUMNS
 from zentracer_store.tail import Tail
 
 SPEC = parameters(["w"])
@@ -348,3 +351,114 @@ def test_graphs_are_indexed_under_names_of_their_own():
     assert [(info.tag, info.sort) for info in contents.tags] == [(tag, "graph") for tag in tags]
     assert contents.records.column("tag").tolist() == [0, 1, 2, 0]
     assert contents.records.column("offset").tolist() == [0, 1, 2, 3]
+
+
+def filled(kind):
+    """A record of a kind as the schema package writes it, and what stands in it."""
+    if schema.KINDS[kind].payload == "message":
+        return schema.message_event(1.0, 3, kind, "model", {"id": "one"}), None
+    if kind == "pulse":
+        spec = schema.TableSpec("pulse", "model", schema.pulse_columns(["sgd/0"]))
+    else:
+        spec = schema.TableSpec(kind, "model", (schema.ColumnSpec("a"), schema.ColumnSpec("b")), SPEC.rows)
+    values = np.arange(len(spec.columns), dtype=spec.shared_dtype).reshape(1, -1)
+    return schema.table_event(1.0, 3, spec, values, with_spec=True), spec
+
+
+@pytest.mark.parametrize("kind", schema.KINDS)
+def test_every_kind_is_in_columns_or_indexed(kind):
+    payload, spec = filled(kind)
+    contents = read(payload)
+    assert not contents.oddities
+    (info,) = contents.tags
+    assert (info.sort, info.plugin) == (schema.KINDS[kind].payload, f"zentracer_{kind}")
+    if kind in IN_COLUMNS:
+        (segment,) = contents.segments
+        assert [float(segment.column(c.name, 0, 1).item()) for c in spec.columns] == list(range(len(spec.columns)))
+        assert not len(contents.records)
+    else:
+        assert not contents.segments
+        assert contents.records.column("step").tolist() == [3]
+    assert contents.specs == ({} if spec is None else {spec.tag: spec})
+    assert contents.last_step == (3 if kind in IN_COLUMNS and not schema.KINDS[kind].time_keyed else None)
+
+
+def test_an_indexed_value_is_read_again_from_its_file(tmp_path):
+    first, second = (histogram_pb("h", [number]) for number in (1.0, 2.0))
+    both = Summary(value=[*Summary.FromString(first.SerializeToString()).value, *second.value])
+    contents = read_file(tmp_path / EVENTS, event(0, first), event(1, both))
+    where = [contents.records.column(name).tolist() for name in ("offset", "length", "place")]
+    values = [read_value(contents.path, *place) for place in zip(*where, strict=True)]
+    assert [histogram_of(value).counts.sum() for value in values] == [1, 1, 1]
+    assert [histogram_of(value).lefts[0] for value in values] == [1.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda path: path.unlink(), "The record can't be read again (No such file or directory)."),
+        (lambda path: path.write_bytes(b""), "The file is shorter than it was: the record is no longer there."),
+        (lambda path: path.write_bytes(bytes(1000)), "The file was changed: the record is no longer there."),
+    ],
+)
+def test_a_value_whose_file_was_changed_is_told(tmp_path, change, sentence):
+    contents = read_file(tmp_path / EVENTS, event(0, histogram_pb("h", [1.0])))
+    change(tmp_path / EVENTS)
+    with pytest.raises(Moved) as error:
+        read_value(contents.path, 0, contents.records.column("length")[0], 0)
+    assert str(error.value) == sentence
+
+
+def test_a_table_that_waits_in_a_file_that_vanished_is_told(tmp_path):
+    contents = read_file(tmp_path / EVENTS, record(0, with_spec=False))
+    (tmp_path / EVENTS).unlink()
+    contents.describe({SPEC.tag: SPEC})
+    assert told(contents) == [
+        f"{SPEC.tag} came before its description, and then: The record can't be read again (No such file or "
+        "directory). It is left out."
+    ]
+
+
+def test_what_only_describes_a_tag_says_what_its_values_will_be():
+    described = Summary.Value(tag="loss")
+    described.metadata.plugin_data.plugin_name = "scalars"
+    described.metadata.display_name = "Loss"
+    contents = read(event(0, Summary(value=[described])), schema.scalar_event(0.0, 1, {"loss": 2.0}))
+    assert [(info.sort, info.display_name) for info in contents.tags] == [("scalar", "Loss")]
+    assert contents.points_of("loss")[2].tolist() == [2.0]
+    assert not len(contents.records)
+
+
+def test_hyperparameters_that_stand_in_metadata_are_indexed():
+    start = Summary.Value(tag="_hparams_/session_start_info")
+    start.metadata.plugin_data.plugin_name, start.metadata.plugin_data.content = "hparams", b"\x12\x00"
+    contents = read(event(0, Summary(value=[start])))
+    assert [(info.sort, info.content) for info in contents.tags] == [("hparams", b"\x12\x00")]
+    assert len(contents.records) == 1
+
+
+@pytest.mark.parametrize(
+    ("dtype", "sort"), [(np.complex64, "tensor"), (np.float16, "scalar"), (np.uint64, "scalar"), (np.bool_, "scalar")]
+)
+def test_a_single_number_is_a_scalar_where_it_is_real(dtype, sort):
+    value = Summary.Value(tag="n", tensor=tensor_util.make_tensor_proto(np.array(1, dtype)))
+    assert [info.sort for info in read(event(0, Summary(value=[value]))).tags] == [sort]
+
+
+def test_one_number_in_a_list_is_a_scalar_where_its_writer_says_so():
+    value = Summary.Value(tag="n", tensor=tensor_util.make_tensor_proto([5.0]))
+    assert read(event(0, Summary(value=[value]))).tags[0].sort == "tensor"
+    value.metadata.plugin_data.plugin_name = "scalars"
+    assert read(event(0, Summary(value=[value]))).points_of("n")[2].tolist() == [5.0]
+
+
+def test_names_made_for_a_second_sort_meet_no_tag_of_that_name():
+    vector = Summary.Value(tag="loss", tensor=tensor_util.make_tensor_proto([1.0, 2.0]))
+    scalars = schema.scalar_event(0.0, 0, {"loss (tensor)": 1.0, "loss": 1.0})
+    contents = read(scalars, event(1, Summary(value=[vector])), schema.scalar_event(0.0, 2, {"loss (tensor)'": 1.0}))
+    assert [info.tag for info in contents.tags] == [
+        "loss (tensor)",
+        "loss",
+        "loss (tensor)'",
+        "loss (tensor)' (scalar)",
+    ]

@@ -33,7 +33,7 @@ SAVE_BYTES = 64 << 20
 """When so much of an event file is new it is worth to be saved; of a short one already a smaller part."""
 
 _PART = 16
-_LARGEST_VOLUME = 256 << 20
+_LARGEST_VOLUME = 128 << 20
 _PAUSE_S = 60.0
 
 logger = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { whole } from "../base/numbers.ts";
 import { Icon } from "./icons.tsx";
-import { groupOddities, type OddityGroup, type PickerOddity } from "./oddity-groups.ts";
+import { groupOddities, likeIt, type OddityGroup, type PickerOddity } from "./oddity-groups.ts";
 import { OddityList } from "./oddity-list.tsx";
 import { withNumbers } from "./with-numbers.tsx";
 
@@ -46,12 +46,7 @@ function Kind({ group: { members, runs } }: { group: OddityGroup }) {
         </>
       )}
       {withNumbers(text)}
-      {members.length > 1 && <span class="like"> {likeIt(members.length - 1, runs.length)}</span>}
+      {members.length > 1 && withNumbers(` ${likeIt(members.length - 1, runs.length)}.`)}
     </li>
   );
-}
-
-/** `and 14 like it in 5 runs`. */
-export function likeIt(others: number, runs: number) {
-  return withNumbers(`and ${whole(others)} like it${runs > 1 ? ` in ${whole(runs)} runs` : ""}`);
 }

@@ -64,3 +64,8 @@ export function oddityLines(oddities: readonly PickerOddity[]): string {
     })
     .join("\n");
 }
+
+/** `14 more like it in 5 runs` */
+export function likeIt(others: number, runs: number): string {
+  return `${whole(others)} more like it${runs > 1 ? ` in ${whole(runs)} runs` : ""}`;
+}

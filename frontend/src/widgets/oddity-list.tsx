@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { plural, whole } from "../base/numbers.ts";
 import { moment } from "../base/times.ts";
 import { CopyButton } from "./copy-button.tsx";
-import { Icon } from "./icons.tsx";
-import { type OddityGroup, oddityLines, type PickerOddity, whereText } from "./oddity-groups.ts";
+import { Icon, Triangle } from "./icons.tsx";
+import { likeIt, type OddityGroup, oddityLines, type PickerOddity, whereText } from "./oddity-groups.ts";
 import { withNumbers } from "./with-numbers.tsx";
 
 /** At once of one kind: a log may have a hundred thousand. */
@@ -63,21 +63,14 @@ const oddCount = (count: number): string => `${whole(count)} ${count === 1 ? "od
 function Group({ group: { members, runs }, open }: { group: OddityGroup; open: boolean }) {
   const [shown, setShown] = useState(open ? PAGE : 0);
   const newest = members[0]!;
-  if (members.length === 1)
-    return (
-      <section data-testid="oddity-kind">
-        <p class="text">{withNumbers(newest.text)}</p>
-        <Where oddity={newest} />
-      </section>
-    );
   return (
     <section data-testid="oddity-kind">
       <p class="text">{withNumbers(newest.text)}</p>
       <Where oddity={newest} />
-      {shown === 0 ? (
+      {members.length === 1 ? null : shown === 0 ? (
         <button type="button" class="ctl bare more" onClick={() => setShown(PAGE)}>
-          {whole(members.length - 1)} more like it
-          {runs.length > 1 && `, in ${whole(runs.length)} runs`}
+          <Triangle open={false} />
+          {likeIt(members.length - 1, runs.length)}
         </button>
       ) : (
         <>

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groupOddities, oddityLines, type PickerOddity, whereText } from "../../src/widgets/oddity-groups.ts";
+import {
+  groupOddities,
+  likeIt,
+  oddityLines,
+  type PickerOddity,
+  whereText,
+} from "../../src/widgets/oddity-groups.ts";
 
 const odd = (text: string, more: Partial<PickerOddity> = {}): PickerOddity => ({
   run: "a",
@@ -42,6 +48,11 @@ test("what has no time comes last, in its order", () => {
     ["Third.", "First.", "Second."],
   );
   assert.deepEqual(groups[1]!.runs, []);
+});
+
+test("a kind says how many others there are, and in how many runs", () => {
+  assert.equal(likeIt(14, 5), "14 more like it in 5 runs");
+  assert.equal(likeIt(1, 1), "1 more like it");
 });
 
 test("none is lost", () => {

@@ -93,8 +93,7 @@ export function examples({ examples: names, tags }: CatalogueEntry): string {
 
 export function otherTitle(run: RunSummary): string {
   if (isBlank(run)) return `${run.name} has no samples yet`;
-  const what = holding(run);
-  return what === "nothing" ? `${run.name} holds nothing yet` : `${run.name} holds ${what}`;
+  return `${run.name} holds ${holding(run)}`;
 }
 
 /** `Up to step 50,000, last written to on 30 Nov, 10:41.` */

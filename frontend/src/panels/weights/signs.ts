@@ -16,6 +16,7 @@ export function signalPaint(picture: Picture, interactive: boolean): void {
   const cells = picture.cells.answer.peek()?.value;
   const view = picture.view.peek();
   if (!cells || !view) return;
+  if (dataset.paints === undefined) performance.mark("first picture");
   dataset.paints = String(Number(dataset.paints ?? 0) + 1);
   dataset.paintedGeneration = String(cells.generation);
   dataset.paintedRun = cells.run;

@@ -191,7 +191,7 @@ test("a run of other writers says what it holds", () => {
   const other = (more: Partial<RunSummary>) => run("a", { tables: false, ...more });
   assert.equal(otherTitle(other({})), "a holds scalars only");
   assert.equal(otherTitle(other({ holds: { scalar: 1, image: 2 } })), "a holds no weights");
-  assert.equal(otherTitle(other({ holds: {}, last_step: null })), "a holds nothing yet");
+  assert.equal(otherTitle(other({ holds: {}, last_step: null })), "a holds nothing");
   assert.equal(otherTitle(other({ state: "live", last_step: null })), "a has no samples yet");
   const last_wall = new Date(2020, 0, 2, 3, 4).getTime() / 1000;
   const written = "last written to on 2 Jan 2020, 03:04.";

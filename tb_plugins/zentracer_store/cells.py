@@ -21,7 +21,7 @@ _PRODUCT_SAMPLES = 24
 _SUM_SAMPLES = 256
 """Samples added up in float32 before the sum goes on in float64."""
 
-_BLOCK = 1 << 17
+_BLOCK = 1 << 16
 """Samples worked on at a time: all passes over them find them in the processor's cache."""
 
 

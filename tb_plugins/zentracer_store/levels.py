@@ -17,7 +17,7 @@ from zentracer_store.sources import Source
 FINEST = 24
 """Up to so many samples a cell, samples are read; above, two narrower cells are joined."""
 
-_CHUNK = 1 << 20
+_CHUNK = 1 << 19
 """Values read at a time. More would leave the processor's cache, and be copied where the column's blocks meet."""
 
 

@@ -315,6 +315,8 @@ class Store:
             tail, contents = loaded
             self._put(file, tail, contents)
             file.finished = not file.differs
+            if file.finished:
+                contents.tell_undescribed()
             self._log(file)
             self._trials[file.trial].changed(self._rise())
             self._fold(file)
@@ -357,11 +359,10 @@ class Store:
             file.finished, file.error = file.finished or not batch.more, None
             self._log(file)
             self._rate.read(batch.records.size, time.monotonic())
-            saved = self._cache.save(path, file.tail, file.contents) if news else Saved.NOTHING
             if news:
                 self._trials[file.trial].changed(self._rise())
                 self._fold(file)
-        if saved is Saved.STALE:
+        if news and self._cache.save(path, file.tail, file.contents) is Saved.STALE:
             self._lost.add(path)
             return False, news
         return batch.more, news

@@ -34,18 +34,21 @@ _FACTORS = np.random.default_rng().integers(0, 1 << 63, LONGEST // 8, np.uint64)
 class Layout:
     """Records of one length with their numbers at the same places, and the templates among them.
 
-    `words` are the templates' bytes as u64, zero where the numbers lie. `numbers` are the tags of a template's values
-    as the owner numbers them, -1 for a tag that is left out; `new` holds the values by which the owner does so.
+    `words` are the templates' bytes as u64 [templates, words], zero where the numbers lie. `numbers` are the tags of
+    the values [templates, values] as the owner numbers them, -1 for a tag that is left out; `new` holds, by template,
+    the values by which the owner does so.
     """
 
     step_bytes: int
     places: tuple[Place, ...]
     mask: Array
-    words: list[Array] = field(default_factory=list)
-    numbers: list[Array] = field(default_factory=list)
     new: dict[int, tuple[Any, ...]] = field(default_factory=dict)
-    hashes: Array = field(default_factory=lambda: np.empty(0, np.uint64))
-    ids: Array = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def __post_init__(self) -> None:
+        self.words = np.empty((0, len(self.mask)), np.uint64)
+        self.numbers = np.empty((0, len(self.places)), np.int64)
+        self._hashes = np.empty(0, np.uint64)  # sorted, and the template of each
+        self._ids = np.empty(0, np.int64)
 
     def hashed(self, words: Array) -> Array:
         """A number for each row of `words`, the same for rows of one template."""
@@ -64,30 +67,28 @@ class Layout:
         np.minimum.at(firsts, templates, rows)
         return [(int(firsts[template]), template) for template in self.new if firsts[template] < nowhere]
 
+    def knows(self, hashes: Array) -> Array:
+        """Whether there is a template of each hash."""
+        return np.isin(hashes, self._hashes)
+
     def add(self, words: Array, hashes: Array, values: list[tuple[Any, ...]]) -> None:
         """Take in templates: the masked words, hash and summary values of each."""
-        for row, parsed in zip(words, values, strict=True):
-            self.new[len(self.words)] = parsed
-            self.words.append(row)
-            self.numbers.append(np.full(len(parsed), -1))
-        every = np.concatenate((self.hashes, hashes))
-        ids = np.concatenate((self.ids, np.arange(len(self.words) - len(hashes), len(self.words))))
-        order = np.argsort(every, kind="stable")
-        self.hashes, self.ids = every[order], ids[order]
+        ids = np.arange(len(self.words), len(self.words) + len(hashes))
+        self.new |= dict(zip(ids.tolist(), values, strict=True))
+        self.words = np.concatenate((self.words, words))
+        self.numbers = np.concatenate((self.numbers, np.full((len(ids), len(self.places)), -1)))
+        hashes, ids = np.concatenate((self._hashes, hashes)), np.concatenate((self._ids, ids))
+        order = np.argsort(hashes, kind="stable")
+        self._hashes, self._ids = hashes[order], ids[order]
 
     def match(self, words: Array, hashes: Array) -> Array:
         """The template of each row, -1 where it is of none."""
-        if not len(self.hashes):
+        if not len(self._hashes):
             return np.full(len(words), -1)
-        places = np.searchsorted(self.hashes, hashes).clip(max=len(self.hashes) - 1)
-        ids = np.where(self.hashes[places] == hashes, self.ids[places], -1)
-        known = np.flatnonzero(ids >= 0)
-        used, inverse = np.unique(ids[known], return_inverse=True)
-        if len(used):
-            templates = np.stack([self.words[number] for number in used.tolist()])
-            equal = ((words[known] & self.mask) == templates[inverse]).all(axis=1)
-            ids[known[~equal]] = -1
-        return ids
+        places = np.searchsorted(self._hashes, hashes).clip(max=len(self._hashes) - 1)
+        ids = self._ids[places]
+        same = (self._hashes[places] == hashes) & ((words & self.mask) == self.words[ids]).all(axis=1)
+        return np.where(same, ids, -1)
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ class Bulk:
 def _learn(layout: Layout, bytes_of: Array, words: Array, hashes: Array) -> None:
     """Add the templates of rows that are of none so far, where enough rows are alike."""
     kinds, firsts, counts = np.unique(hashes, return_index=True, return_counts=True)
-    firsts = firsts[(counts >= _FEWEST_OF_TEMPLATE) & ~np.isin(kinds, layout.hashes)]
+    firsts = firsts[(counts >= _FEWEST_OF_TEMPLATE) & ~layout.knows(kinds)]
     events = {first: scalar_event_of(bytes_of[first].tobytes()) for first in firsts.tolist()}
     alike = {first: event for first, event in events.items() if event is not None and event.places == layout.places}
     if alike:

@@ -34,7 +34,7 @@ class Woven(NamedTuple):
 def weave(records: int, found: Sequence[Found], loose: Sequence[Loose]) -> Woven:
     """All points of so many records. `loose` are in order; no record has points of both kinds."""
     counts = np.zeros(records, np.int64)
-    tags = [_tags_of(part) for part in found]
+    tags = [part.layout.numbers[part.templates] for part in found]
     for part, numbers in zip(found, tags, strict=True):
         counts[part.rows] = (numbers >= 0).sum(axis=1)
     bulk_before = np.cumsum(counts) - counts
@@ -55,10 +55,3 @@ def weave(records: int, found: Sequence[Found], loose: Sequence[Loose]) -> Woven
         for column, values in zip(woven, columns, strict=False):
             column[at] = values
     return woven
-
-
-def _tags_of(part: Found) -> Array:
-    """The number of each value's tag, [rows, values]."""
-    used, inverse = np.unique(part.templates, return_inverse=True)
-    numbers = np.stack([part.layout.numbers[template] for template in used.tolist()])
-    return numbers[inverse]

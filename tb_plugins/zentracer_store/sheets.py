@@ -16,7 +16,6 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 Form = Literal["parquet", "csv"]
-FORMS: tuple[Form, ...] = ("parquet", "csv")
 
 _FORMULA = "^[=+\\-@\t\r]"
 """How a cell begins that spreadsheets take for a formula."""
@@ -35,12 +34,11 @@ class Sheet:
             options = pyarrow.csv.WriteOptions(quoting_style="needed")
             self._writer = pyarrow.csv.CSVWriter(path, plain(schema.empty_table()).schema, write_options=options)
 
-    def write(self, parts: Iterable[pa.Table]) -> Self:
+    def write(self, parts: Iterable[pa.Table]) -> None:
         """Add the rows of `parts`, each as a row group of its own in Parquet."""
         for part in parts:
             self._writer.write_table(part if self._form == "parquet" else plain(part))
             self.rows += len(part)
-        return self
 
     def __enter__(self) -> Self:
         return self

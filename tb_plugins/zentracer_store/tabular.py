@@ -125,7 +125,9 @@ def _silent(text: str) -> None:
 
 
 def _of_run(name: str, table: pa.Table) -> pa.Table:
-    return _with_strings(table).add_column(0, "run", pa.array([name] * len(table), pa.string()))
+    # In pieces, as the rows are: one of all names might be too long for an array of strings.
+    pieces = [pa.repeat(name, len(piece)) for piece in table.column(0).chunks]
+    return _with_strings(table).add_column(0, "run", pa.chunked_array(pieces, pa.string()))
 
 
 def _with_strings(table: pa.Table) -> pa.Table:

@@ -27,6 +27,8 @@ _BY_PLUGIN: dict[str, Sort] = {
 }
 """What a plugin's tensors are, by the name under which TensorBoard's own plugins file theirs."""
 
+_FLOAT = 1  # DataType
+
 _BY_FIELD: dict[str, Sort] = {"simple_value": "scalar", "histo": "histogram", "image": "image", "audio": "audio"}
 
 
@@ -61,10 +63,15 @@ def scalar_of(value: Any) -> float | None:
     """The number of a scalar in any of its spellings; None where the value holds no single number."""
     if value.HasField("simple_value"):
         return float(value.simple_value)
-    if not value.HasField("tensor") or (len(value.tensor.tensor_shape.dim) and not _described_as_scalar(value)):
+    if not value.HasField("tensor"):
         return None
+    tensor = value.tensor
+    if len(tensor.tensor_shape.dim) and not _described_as_scalar(value):
+        return None
+    if tensor.dtype == _FLOAT and len(tensor.float_val) == 1 and not (tensor.tensor_shape.dim or tensor.tensor_content):
+        return float(tensor.float_val[0])  # as nearly all are
     try:
-        number = array_of(value.tensor)
+        number = array_of(tensor)
     except FormatError:
         return None
     return float(number.item()) if number.size == 1 and number.dtype.kind != "c" else None

@@ -48,6 +48,23 @@ class Cells:
         arrays = (self.mean, self.min, self.max, self.count, self.used, self.status, *self.marks.values())
         return sum({id(array): array.nbytes for array in arrays}.values())
 
+    def turned(self) -> Cells:
+        """The same as [rows, cells], in memory too; `count` and `used` may be [1, cells]."""
+        low = np.ascontiguousarray(self.min.T)
+
+        def turn(array: Array) -> Array:
+            return low if array is self.min else np.ascontiguousarray(array.T)
+
+        return Cells(
+            turn(self.mean),
+            low,
+            turn(self.max),
+            turn(self.count),
+            turn(self.used),
+            turn(self.status),
+            {name: turn(marks) for name, marks in self.marks.items()},
+        )
+
 
 @dataclass(frozen=True)
 class Samples:

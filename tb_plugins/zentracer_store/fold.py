@@ -43,7 +43,7 @@ def fold_rows(column: ColumnSpec, columns: Sequence[ColumnSpec], get: Get, sizes
         wide_means = None if means is None else np.asarray(means, np.float64)
         finite = np.isfinite(wide) if wide_means is None else np.isfinite(wide) & np.isfinite(wide_means)
         folded = _fold(column.fold, wide, wide_means, sizes, modules, finite)
-        return np.where(modules.reduce(np.logical_or, finite), folded, np.nan)
+        return np.where(modules.reduce(np.logical_or, finite.T).T, folded, np.nan)
 
 
 def _fold(
@@ -68,9 +68,9 @@ def _fold(
         case "sum":
             return total(values, np.ones(len(sizes), values.dtype))
         case "min":
-            return modules.reduce(np.minimum, kept(values, np.inf))
+            return modules.reduce(np.minimum, kept(values, np.inf).T).T
         case "max":
-            return modules.reduce(np.maximum, kept(values, -np.inf))
+            return modules.reduce(np.maximum, kept(values, -np.inf).T).T
         case "root_mean_square":
             return np.asarray(np.sqrt(total(values * values, sizes) / entries()))
         case "mean_by_count":

@@ -33,8 +33,10 @@ class Tile:
     number: int = 0
 
 
-def tiles_of(timeline: Timeline, start: float, end: float, width: int) -> list[Tile]:
+def tiles_of(timeline: Timeline, start: float, end: float, width: int, most: int) -> list[Tile]:
     """The tiles of a window [start, end): a cell for each sample while at most `width` are there, else even cells.
+
+    Nor may there be over `most` cells of samples, of which gaps may make many more than there are samples.
 
     With one cell a sample, gaps and pauses have cells of their own, and so has what lies before the first or after the
     last. Of even cells there are at most `width` + 1, and over half as many.
@@ -42,7 +44,7 @@ def tiles_of(timeline: Timeline, start: float, end: float, width: int) -> list[T
     inside = np.searchsorted(timeline.steps, [start, end])
     if inside[1] - inside[0] <= width:
         tiles = _by_sample(timeline, start, end)
-        if sum(tile.last - tile.first for tile in tiles) <= 2 * width + 4:
+        if sum(tile.last - tile.first for tile in tiles) <= min(2 * width + 4, most):
             return tiles
     return even_tiles(start, end, width)
 

@@ -1,8 +1,8 @@
-"""Reduces columns of a matrix in groups: the rows of each module to one."""
+"""Reduces a matrix in groups: the rows of each module to one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,70 +11,50 @@ import numpy as np
 
 from zentracer_store.growing import Array
 
-_FEW = 16
-"""Groups of up to so many columns are quicker done column by column than by `reduceat`, which costs per group."""
-
 
 @dataclass(frozen=True)
 class Groups:
-    """Some groups, each the numbers of its columns; none is empty."""
+    """Some groups, each the numbers of its members; none is empty."""
 
     members: tuple[Array, ...]
 
     @cached_property
     def lengths(self) -> Array:
-        """Number of columns of each group."""
+        """Number of members of each group."""
         return np.array([len(member) for member in self.members])
 
     @cached_property
     def owner(self) -> Array:
-        """Number of the group of each column; every column must be in one."""
+        """Number of the group of each member; all that there are must be in one."""
         owner = np.empty(int(self.lengths.sum()), np.intp)
         for number, member in enumerate(self.members):
             owner[member] = number
         return owner
 
     @cached_property
-    def first(self) -> Any:
-        """The first column of each group, as an index."""
-        return index_of(np.array([member[0] for member in self.members]))
-
-    @cached_property
     def by_size(self) -> list[tuple[Any, Array]]:
-        """For each number of columns: the groups that have so many, as an index, and their columns [groups, size]."""
+        """For each size: the groups of so many members, as an index, and their members [groups, size]."""
         same = [np.flatnonzero(self.lengths == size) for size in np.unique(self.lengths)]
         return [(index_of(group), np.stack([self.members[number] for number in group])) for group in same]
 
-    @cached_property
-    def _plan(self) -> list[tuple[Any, int, list[Any]]]:
-        """Per size: the groups, the size, and the columns one by one, or all together where there are many."""
-        plan = []
-        for group, columns in self.by_size:
-            size = columns.shape[1]
-            picks = columns.T if size <= _FEW else [columns.ravel()]
-            plan.append((group, size, [index_of(pick) for pick in picks]))
-        return plan
-
     def reduce(self, ufunc: np.ufunc, values: Array) -> Array:
-        """`ufunc` over the columns of each group: [n, columns] to [n, groups]."""
-        result = np.empty((len(values), len(self.members)), values.dtype)
-        for group, size, picks in self._plan:
-            if size > _FEW:
-                taken = values[:, picks[0]]
-                result[:, group] = ufunc.reduceat(taken, np.arange(0, taken.shape[1], size), axis=1)
-                continue
-            total = np.array(values[:, picks[0]])
-            for pick in picks[1:]:
-                ufunc(total, values[:, pick], out=total)
-            result[:, group] = total
+        """`ufunc` over the members of each group: [members, n] to [groups, n]."""
+        result = np.empty((len(self.members), values.shape[1]), values.dtype)
+        for group, stacked in self.stacked(values):
+            result[group] = ufunc.reduce(stacked, axis=1)
         return result
 
+    def stacked(self, values: Array) -> Iterator[tuple[Any, Array]]:
+        """For each size: the groups of so many members, as an index, and their values, [groups, size, n]."""
+        for group, members in self.by_size:
+            yield group, values[index_of(members.ravel())].reshape(*members.shape, values.shape[1])
+
     def dot(self, values: Array, weights: Array) -> Array:
-        """The sum of products over the columns of each group: [n, columns], twice or [columns], to [n, groups]."""
+        """The sum of products over each group's members: [n, members], twice or [members], to [n, groups]."""
         result = np.empty((len(values), len(self.members)), np.result_type(values, weights))
-        for group, columns in self.by_size:
-            shape = (len(columns), columns.shape[1])
-            pick = index_of(columns.ravel())
+        for group, members in self.by_size:
+            shape = members.shape
+            pick = index_of(members.ravel())
             taken = values[:, pick].reshape(-1, *shape)
             other = weights[pick].reshape(shape) if weights.ndim == 1 else weights[:, pick].reshape(-1, *shape)
             result[:, group] = np.einsum("ngc,gc->ng" if weights.ndim == 1 else "ngc,ngc->ng", taken, other)

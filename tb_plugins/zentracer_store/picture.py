@@ -101,9 +101,11 @@ class Picture:
 
     def _made(self, tile: Tile, bins: Sequence[Bins]) -> Lines:
         self._check()
-        leaf = self._leaf_cells(tile, bins)
+        cells = self._leaf_cells(tile, bins)
+        leaf = cells.turned()
         folds = [
-            self._cells(source, tile, some) for source, some in zip(self._folds, bins[len(self._tracks) :], strict=True)
+            self._cells(source, tile, some).turned()
+            for source, some in zip(self._folds, bins[len(self._tracks) :], strict=True)
         ]
         same = [name for name in ("mean", "max") if all(getattr(one, name) is one.min for one in (leaf, *folds))]
         values = [name for name in ("mean", "min", "max") if name not in same]
@@ -112,18 +114,18 @@ class Picture:
         def put(name: str, lines: Any, array: Array) -> None:
             if name in same:
                 return
-            if name == "count" and leaf.count.shape[1] == 1:
-                arrays[name] = leaf.count.T
+            if name == "count" and len(leaf.count) == 1:
+                arrays[name] = leaf.count
                 return
             if name not in arrays:
-                arrays[name] = self._blank(name, len(array))
-            arrays[name][lines] = array.T
+                arrays[name] = self._blank(name, len(cells.mean))
+            arrays[name][lines] = array
 
         for name in (*values, "count", "status"):
             array = getattr(leaf, name)
-            put(name, self._leaf_places, array[:, self._leaf_rows] if array.shape[1] > 1 else array)
+            put(name, self._leaf_places, array[self._leaf_rows] if len(array) > 1 else array)
         for name, marks in leaf.marks.items():
-            put(name, self._leaf_places, marks[:, self._leaf_rows])
+            put(name, self._leaf_places, marks[self._leaf_rows])
         if self._modules is not None:
             for kind, found in strata_of(leaf, self._modules, log=self._log).items():
                 for name, array in found.items():
@@ -131,7 +133,7 @@ class Picture:
             for folded, places in zip(folds, self._fold_places, strict=True):
                 for name in values:
                     put(name, places, getattr(folded, name))
-        return Lines(arrays | dict.fromkeys(same, arrays["min"]), spread_of(leaf, log=self._log))
+        return Lines(arrays | dict.fromkeys(same, arrays["min"]), spread_of(cells, log=self._log))
 
     def _blank(self, name: str, cells: int) -> Array:
         shape = (len(self.lines), cells)

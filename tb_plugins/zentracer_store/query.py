@@ -119,8 +119,8 @@ def answer_cells(
         raise QueryError(
             f"The window from {axis.name} {start:g} to {axis.name} {end:g} is empty. Ask for 'from' below 'to'."
         )
-    tiles = tiles_of(laid, start, end, query.width)
     picture = Picture(timeline, axis, column, nodes, kept=kept, check=check)
+    tiles = tiles_of(laid, start, end, query.width, most // len(picture.lines))
     cells = sum(tile.last - tile.first for tile in tiles)
     # Even cells may be one more than was asked for, where the window begins inside one.
     if len(picture.lines) * (cells - 1) > most:

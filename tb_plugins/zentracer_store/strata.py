@@ -12,12 +12,13 @@ STRATA = ("smallest", "median", "largest")
 
 
 def strata_of(cells: Cells, modules: Groups, *, log: bool) -> dict[str, dict[str, Array]]:
-    """Of each stratum, and of `fold` what belongs to all rows together, the arrays of a picture, [cells, modules].
+    """Of each stratum, and of `fold` what belongs to all rows together, the arrays of a picture, [modules, cells].
 
-    Smallest and largest take each of mean, min and max by itself, so that no spike is lost. The median is that of the
-    rows' means, of an even number the lower of the two in the middle; its min and max are itself. NaN and Inf belong
-    to the largest, to the others only where no row has a finite value; zeros to those strata that reach 0; missing to
-    the largest, to the others only where every row lacks something. `count` is in samples.
+    `cells` are turned, [rows, cells]. Smallest and largest take each of mean, min and max by itself, so that no spike
+    is lost. The median is that of the rows' means, of an even number the lower of the two in the middle; its min and
+    max are itself. NaN and Inf belong to the largest, to the others only where no row has a finite value; zeros to
+    those strata that reach 0; missing to the largest, to the others only where every row lacks something. `count` is in
+    samples.
     """
     mean = cells.mean
     if log and "zeros" in cells.marks:
@@ -32,7 +33,7 @@ def strata_of(cells: Cells, modules: Groups, *, log: bool) -> dict[str, dict[str
     }
     marks = {name: modules.reduce(np.add, array) for name, array in cells.marks.items()}
     common = {
-        "count": cells.count if cells.count.shape[1] == 1 else modules.reduce(np.maximum, cells.count),
+        "count": cells.count if len(cells.count) == 1 else modules.reduce(np.maximum, cells.count),
         "status": modules.reduce(np.bitwise_or, cells.status),
     }
     result = {"fold": common | marks}
@@ -65,22 +66,22 @@ def _share(stratum: str, name: str, total: Array, values: dict[str, Array], cell
 
 def _ordered(values: Array, modules: Groups) -> dict[str, Array]:
     """Smallest, lower median and largest of each module's rows, NaN left out."""
-    found = {name: np.empty((len(values), len(modules.members)), values.dtype) for name in STRATA}
-    for group, columns in modules.by_size:
-        ordered = np.sort(values[:, columns], axis=2)  # NaN last
-        size = ordered.shape[2]
+    found = {name: np.empty((len(modules.members), values.shape[1]), values.dtype) for name in STRATA}
+    for group, stacked in modules.stacked(values):
+        ordered = np.sort(stacked, axis=1)  # NaN last
+        size = ordered.shape[1]
         places: dict[str, Array | int] = {"smallest": 0, "median": (size - 1) // 2, "largest": size - 1}
-        if np.isnan(ordered[..., -1]).any():
-            last = np.maximum(size - 1 - np.isnan(ordered).sum(axis=2), 0)
+        if np.isnan(ordered[:, -1]).any():
+            last = np.maximum(size - 1 - np.isnan(ordered).sum(axis=1), 0)
             places |= {"median": last // 2, "largest": last}
         for name, place in places.items():
-            found[name][:, group] = _taken(ordered, place)
+            found[name][group] = _taken(ordered, place)
     return found
 
 
 def _taken(ordered: Array, place: Array | int) -> Array:
     if isinstance(place, int):
-        column: Array = ordered[..., place]
-        return column
-    taken: Array = np.take_along_axis(ordered, place[..., None], axis=2)[..., 0]
+        row: Array = ordered[:, place]
+        return row
+    taken: Array = np.take_along_axis(ordered, place[:, None], axis=1)[:, 0]
     return taken

@@ -23,7 +23,7 @@ def test_reductions_and_sums_of_products_are_those_of_each_group(grouping, sampl
     values, weights = np.random.default_rng(seed).uniform(-1, 1, (2, samples, columns)).astype(np.float32)
     for number, member in enumerate(groups.members):
         for ufunc in (np.minimum, np.maximum, np.fmin):
-            assert (groups.reduce(ufunc, values)[:, number] == ufunc.reduce(values[:, member], axis=1)).all()
+            assert (groups.reduce(ufunc, values.T)[number] == ufunc.reduce(values[:, member], axis=1)).all()
         products = (values[:, member].astype(float) * weights[:, member]).sum(axis=1)
         assert groups.dot(values, weights)[:, number] == pytest.approx(products, abs=1e-5)
         row = weights[0] if samples else np.ones(columns, np.float32)

@@ -302,6 +302,14 @@ def test_one_cell_a_sample_gives_way_to_even_cells_where_gaps_would_make_too_man
     assert even.edges.tolist() == [0, 128, 256]
 
 
+def test_one_cell_a_sample_gives_way_to_even_cells_where_they_would_be_over_the_limit(tmp_path):
+    write_run(tmp_path / "a", steps=[0, 1, 2, 50, 51, 52, 200, 201, 202], rows=["w"])
+    timeline = timeline_in(tmp_path)
+    assert len(answer_cells(timeline, CellsQuery("update_ratio", 0, 203, width=9), most=11).edges) == 12
+    even = answer_cells(timeline, CellsQuery("update_ratio", 0, 203, width=9), most=10)
+    assert even.edges.tolist() == list(range(0, 225, 32))
+
+
 def test_columns_of_an_older_table_that_the_newer_lacks_are_missing_there(tmp_path):
     log = begin(tmp_path / "a")
     narrow = schema.TableSpec("parameters", "model", schema.PARAMETER_COLUMNS[:2], (row("w"),))

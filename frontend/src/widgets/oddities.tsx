@@ -1,6 +1,6 @@
 /** What is odd in the logs: the newest kinds at the foot of the picker, every single one on demand. */
 
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { whole } from "../base/numbers.ts";
 import { Icon } from "./icons.tsx";
 import { groupOddities, likeIt, type OddityGroup, type PickerOddity } from "./oddity-groups.ts";
@@ -11,7 +11,7 @@ const SHOWN_GROUPS = 3;
 
 export function Oddities({ oddities }: { oddities: readonly PickerOddity[] }) {
   const [all, setAll] = useState(false);
-  const groups = groupOddities(oddities);
+  const groups = useMemo(() => groupOddities(oddities), [oddities]);
   return (
     <section class="odd" aria-label="Oddities" data-testid="oddities">
       <h2>

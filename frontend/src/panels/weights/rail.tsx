@@ -1,11 +1,11 @@
 /** Over the cells: where sessions begin, and which steps were recorded more than once. */
 
 import { useComputed } from "@preact/signals";
-import { isZoomed, toPixel } from "../../base/span.ts";
+import { isZoomed } from "../../base/span.ts";
 import { Popover } from "../../widgets/popover.tsx";
 import { useApp } from "./app-context.ts";
 import { HEAD_PX } from "./geometry.ts";
-import { overwrittenSpans, placeMarks, restartsOf } from "./sessions.ts";
+import { againBars, placeMarks, restartsOf } from "./sessions.ts";
 import { SessionsPanel } from "./sessions-panel.tsx";
 
 /** What the words about the window take at the right end. */
@@ -21,17 +21,14 @@ export function Rail() {
   const height = Math.min(layout.height, geo.h);
   const room = geo.w - (isZoomed(view, bounds) ? WINDOW_PX : 0);
   const marks = placeMarks(restarts.value, sessions, view, geo.w, room);
-  const again = overwrittenSpans(sessions, model.choices.value.until).flatMap((span) => {
-    const [left, right] = [toPixel(span.from, view, geo.w), toPixel(span.to, view, geo.w)];
-    return right < 0 || left > geo.w ? [] : [{ left: Math.max(0, left), right: Math.min(geo.w, right) }];
-  });
+  const again = againBars(sessions, model.choices.value.until, view, geo.w);
   return (
     <div class="events">
       {again.map(({ left, right }) => (
         <i
           key={left}
           class="again"
-          style={{ left: `${geo.x + left}px`, top: `${BAR_Y}px`, width: `${Math.max(2, right - left)}px` }}
+          style={{ left: `${geo.x + left}px`, top: `${BAR_Y}px`, width: `${right - left}px` }}
         />
       ))}
       {marks.map(({ x, session, label }) => (

@@ -74,11 +74,39 @@ export function restartText({ session, before }: Restart, sessions: readonly Ses
   return lost ? `restart, ${plural(lost, "sample")} overwritten` : "restart";
 }
 
-/** What later sessions recorded again, of those that count. */
-export function overwrittenSpans(sessions: readonly SessionInfo[], until: number | null): Span[] {
-  return sessions
+/** A stretch of the picture in px, over steps that were recorded more than once. */
+export interface Bar {
+  readonly left: number;
+  readonly right: number;
+}
+
+const LEAST_BAR_PX = 2;
+
+/** Where in `view` later sessions recorded steps again, of the sessions that count. Bars that touch are one. */
+export function againBars(
+  sessions: readonly SessionInfo[],
+  until: number | null,
+  view: Span,
+  width_px: number,
+): Bar[] {
+  const bars = sessions
     .slice(0, until === null ? sessions.length : until + 1)
-    .flatMap(({ overwritten }) => (overwritten ? [{ from: overwritten.from, to: overwritten.to }] : []));
+    .flatMap(({ overwritten }) => {
+      if (!overwritten) return [];
+      const left = toPixel(overwritten.from, view, width_px);
+      const right = Math.max(toPixel(overwritten.to, view, width_px), left + LEAST_BAR_PX);
+      return right < 0 || left > width_px
+        ? []
+        : [{ left: Math.max(0, left), right: Math.min(width_px, right) }];
+    })
+    .sort((a, b) => a.left - b.left);
+  const merged: { left: number; right: number }[] = [];
+  for (const bar of bars) {
+    const last = merged.at(-1);
+    if (last && bar.left <= last.right + 1) last.right = Math.max(last.right, bar.right);
+    else merged.push({ ...bar });
+  }
+  return merged;
 }
 
 /** `Steps 1,200 to 1,480 were overwritten since, 15 samples.` */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SessionInfo, Steps } from "../../../src/panels/weights/contract.ts";
 import {
-  overwrittenSpans,
+  againBars,
   overwrittenText,
   pastText,
   placeMarks,
@@ -101,14 +101,40 @@ test("a restart in words", () => {
   );
 });
 
-test("what later sessions recorded again, among those that count", () => {
-  const sessions = [...RESUMED, session()];
-  sessions[1] = session({ overwritten: { from: 100, to: 120, samples: 3 } });
-  assert.deepEqual(overwrittenSpans(sessions, null), [
-    { from: 60, to: 90 },
-    { from: 100, to: 120 },
+test("bars stand over what later sessions recorded again, among those that count", () => {
+  const lost = (from: number, to: number) => session({ overwritten: { from, to, samples: 1 } });
+  const sessions = [lost(60, 90), lost(100, 120), session()];
+  const view = { from: 0, to: 200 };
+  assert.deepEqual(againBars(sessions, null, view, 1000), [
+    { left: 300, right: 450 },
+    { left: 500, right: 600 },
   ]);
-  assert.deepEqual(overwrittenSpans(sessions, 0), [{ from: 60, to: 90 }]);
+  assert.deepEqual(againBars(sessions, 0, view, 1000), [{ left: 300, right: 450 }]);
+  assert.deepEqual(againBars([lost(110, 150), lost(60, 120)], null, view, 1000), [{ left: 300, right: 750 }]);
+  assert.deepEqual(againBars(sessions, null, { from: 80, to: 100 }, 100), [
+    { left: 0, right: 50 },
+    { left: 100, right: 100 },
+  ]);
+  assert.deepEqual(againBars(sessions, null, { from: 130, to: 200 }, 100), []);
+  assert.deepEqual(
+    againBars([lost(5, 5)], null, view, 1000),
+    [{ left: 25, right: 27 }],
+    "a lone step is seen",
+  );
+});
+
+test("a thousand restarts are no more bars than there is room for", () => {
+  const random = seeded(32);
+  const sessions = Array.from({ length: 1000 }, () => {
+    const from = whole(random, 0, 1e6);
+    return session({ overwritten: { from, to: from + whole(random, 0, 2000), samples: 1 } });
+  });
+  const bars = againBars(sessions, null, { from: 0, to: 1e6 }, 852);
+  assert.ok(bars.length <= 852 / 3);
+  for (const [k, bar] of bars.entries()) assert.ok(k === 0 || bar.left > bars[k - 1]!.right + 1);
+});
+
+test("what became of the samples of a session, in words", () => {
   assert.equal(overwrittenText(RESUMED[0]!), "Steps 60 to 90 were overwritten since, 4 samples.");
   assert.equal(
     overwrittenText(session({ overwritten: { from: 9, to: 9, samples: 1 } })),

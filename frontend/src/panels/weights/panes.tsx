@@ -83,18 +83,21 @@ function Where({ runs: { logdir, found } }: { runs: RunsAnswer }) {
   );
 }
 
-/** `38 scalar and 4 histogram tags of other writers. They are in Time Series.` */
+/** `38 scalar and 4 histogram tags of other writers. They are in Time Series; each run says what it holds.` */
 export function otherWriters(found: Found): string {
-  const kinds = [
+  const sorts = [
     [found.scalar_tags, "scalar"],
     [found.histogram_tags, "histogram"],
     [found.other_tags, "other"],
   ] as const;
-  const some = kinds.filter(([count]) => count > 0);
+  const some = sorts.filter(([count]) => count > 0);
   if (!some.length) return "nothing yet";
   const total = some.reduce((sum, [count]) => sum + count, 0);
-  const list = some.map(([count, kind]) => `${whole(count)} ${kind}`).join(" and ");
-  return `${list} tag${total === 1 ? "" : "s"} of other writers. They are in Time Series.`;
+  const list = some.map(([count, kind]) => `${whole(count)} ${kind}`);
+  const last = list.pop();
+  const kinds = list.length ? `${list.join(", ")} and ${last}` : last;
+  const where = found.other_tags ? "TensorBoard's own tabs" : "Time Series";
+  return `${kinds} tag${total === 1 ? "" : "s"} of other writers. They are in ${where}; each run says what it holds.`;
 }
 
 /** The run has tables, but no value of this statistic. */

@@ -159,11 +159,15 @@ const found = (more: Partial<Found>): Found => ({
 test("what other writers left is told", () => {
   assert.equal(
     otherWriters(found({ scalar_tags: 38, histogram_tags: 4 })),
-    "38 scalar and 4 histogram tags of other writers. They are in Time Series.",
+    "38 scalar and 4 histogram tags of other writers. They are in Time Series; each run says what it holds.",
   );
   assert.equal(
     otherWriters(found({ scalar_tags: 1 })),
-    "1 scalar tag of other writers. They are in Time Series.",
+    "1 scalar tag of other writers. They are in Time Series; each run says what it holds.",
+  );
+  assert.equal(
+    otherWriters(found({ scalar_tags: 7, histogram_tags: 59, other_tags: 19 })),
+    "7 scalar, 59 histogram and 19 other tags of other writers. They are in TensorBoard's own tabs; each run says what it holds.",
   );
   assert.equal(otherWriters(found({})), "nothing yet");
 });

@@ -14,7 +14,7 @@ import numpy as np
 from zentracer_store.growing import Array
 from zentracer_store.timeline import Timeline
 
-TILE = 256
+TILE = 128
 """Cells of a tile, or samples where each has a cell."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -27,6 +27,9 @@ from zentracer_store.tree import Node
 
 ARRAYS = ("mean", "min", "max", "count", *MARKS, "status")
 """The arrays of an answer, in its order."""
+
+_NEAR = 32
+"""Samples that are not wanted are read with others while they are no more than this."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ class Picture:
             for source, some in zip(sources, bins, strict=True)
             for part in (source.key(*some.window), some.first, some.last, some.held, some.missing)
         ]
-        # Cells of a level are means of means: the same up to rounding, which is not the same as equal.
+        # Cells that were joined differ by rounding from those that were not: the same samples, but not the same key.
         return self._kept.get(key_of(self._what, tile.width is None, *seen), lambda: self._made(tile, bins))
 
     def _made(self, tile: Tile, bins: Sequence[Bins]) -> Lines:
@@ -163,11 +166,17 @@ class Picture:
         if tile.width is None:
             return cells_of(source.samples(*bins.window), bins, log=source.log)
         level = level_of(source, tile.width, tile.number, self._kept, self._check)
-        held = np.flatnonzero(bins.held)
-        if not len(held):
-            return laid_out([(level.places, level.cells)], bins)
-        first = bins.first[held]
-        some, place = np.unique(first, return_inverse=True)
-        lo, hi = int(some[0]), int(some[-1]) + 1
-        repeated = reduced(source.samples(lo, hi).at(some - lo), place, place + 1, log=source.log)
-        return laid_out([(level.places, level.cells), (held, repeated)], bins)
+        return laid_out([(level.places, level.cells), *_repeated(source, bins)], bins)
+
+
+def _repeated(source: Source, bins: Bins) -> Iterator[tuple[Array, Cells]]:
+    """The cells that repeat a sample, and their places. What lies between two far apart is not read."""
+    held = np.flatnonzero(bins.held)
+    if not len(held):
+        return
+    first = bins.first[held]
+    far = np.flatnonzero(np.diff(first) > _NEAR) + 1
+    for lo, hi in zip([0, *far.tolist()], [*far.tolist(), len(held)], strict=True):
+        begin, end = int(first[lo]), int(first[hi - 1]) + 1
+        some, place = np.unique(first[lo:hi] - begin, return_inverse=True)
+        yield held[lo:hi], reduced(source.samples(begin, end).at(some), place, place + 1, log=source.log)

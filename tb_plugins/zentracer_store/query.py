@@ -87,7 +87,7 @@ def answer_several(
             answers.append(error)
             continue
         answers.append(answer)
-        most -= answer.arrays["mean"].size
+        most = max(most - answer.arrays["mean"].size, 0)
     return answers
 
 

@@ -23,7 +23,7 @@ from tests.tb_plugins.zentracer_store.test_query import (
     timeline_in,
     write,
 )
-from zentracer_store import CellsQuery, Store, answer_cells, grid, levels, parse_places
+from zentracer_store import CellsQuery, Store, answer_cells, grid, levels, parse_places, picture
 from zentracer_store.axis import axis_of
 from zentracer_store.cells import Samples, reduced
 from zentracer_store.kept import Kept
@@ -207,6 +207,20 @@ def test_a_moved_window_reads_only_the_tiles_that_are_new(tmp_path, monkeypatch)
     read.clear()
     answer_cells(timeline, CellsQuery("update_ratio", 0, 32, width=10), kept=kept)
     assert read == []
+
+
+def test_what_lies_between_two_samples_that_are_repeated_is_not_read_at_once(tmp_path, monkeypatch):
+    write_run(tmp_path / "a", steps=[0, 64, *range(160, 192), 255, 319], rows=["w"], update_ratio=lambda step: step + 1)
+    timeline, read = timeline_in(tmp_path), []
+    plain = picture.TrackSource.samples
+    monkeypatch.setattr(picture, "_NEAR", 1)
+    monkeypatch.setattr(
+        picture.TrackSource, "samples", lambda self, lo, hi: read.append(hi - lo) or plain(self, lo, hi)
+    )
+    answer = answer_cells(timeline, CellsQuery("update_ratio", 128, 256, width=4), kept=Kept())
+    assert answer.arrays["count"].tolist() == [[0, 32, 0, 1]]
+    assert answer.arrays["max"].tolist() == [[65, 192, 192, 256]]
+    assert max(read) <= 3
 
 
 def test_the_work_ends_at_the_next_tile_when_nobody_waits(tmp_path):

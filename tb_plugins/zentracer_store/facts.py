@@ -11,6 +11,8 @@ from zentracer_store.chains import Part
 from zentracer_store.growing import Array
 from zentracer_store.timeline import MOST_ENTRIES, Timeline
 
+_MOST_RESTARTS = 3
+
 
 def facts_of(chain: Sequence[Part], timeline: Timeline) -> list[tuple[str, str]]:
     """Name and value of each fact that the chain's records hold."""
@@ -30,7 +32,8 @@ def facts_of(chain: Sequence[Part], timeline: Timeline) -> list[tuple[str, str]]
         facts.append(("Overhead", f"{100 * overhead:.1f} % of a step"))
     restarts = [f"{part.start_step:,}" for part in chain[1:]]
     if restarts:
-        facts.append(("Sessions", f"{len(chain)}, restart at {', '.join(restarts)}"))
+        which = "restart at" if len(restarts) <= _MOST_RESTARTS else "the latest restarts at"
+        facts.append(("Sessions", f"{len(chain)}, {which} {', '.join(restarts[-_MOST_RESTARTS:])}"))
     if dropped := clock.get("dropped", 0.0):
         facts.append(("Dropped", f"{dropped:,.0f} records"))
     return facts

@@ -24,11 +24,16 @@ from zentracer_store.tail import READ_BYTES, Tail, Unreadable, unreadable
 from zentracer_store.tiers import Tiers
 from zentracer_store.trial import ALL, Scope, Trial, View
 
+MOST_LISTED = 1000
+"""Oddities, of all files together."""
+
 MUCH_BYTES = 16 << 20
 """From so much on that is unread in all, other processes read it."""
 
 TWINS_EVERY_S = 30.0
 """Files are compared with each other this often while anything changes."""
+
+_TOO_MANY = "There are {:,} oddities, of which the {:,} newest are listed. `zentracer doctor LOGDIR` tells of them all."
 
 logger = logging.getLogger(__name__)
 
@@ -108,7 +113,10 @@ class Store:
                 by_trial.setdefault(file.trial, []).append(file)
             oddities = [oddity for file in files for oddity in self._told(file)]
             oddities.sort(key=lambda oddity: oddity.wall or 0.0, reverse=True)
-            troubles = (Oddity(None, None, None, text, None) for text in self._cache.problems)
+            general = list(self._cache.problems)
+            if len(oddities) > MOST_LISTED:
+                general.append(_TOO_MANY.format(len(oddities), MOST_LISTED))
+            troubles = (Oddity(None, None, None, text, None) for text in general)
             progress = progress_of(
                 files=sum(file.finished for file in files),
                 files_total=len(files),
@@ -120,7 +128,7 @@ class Store:
             return Catalogue(
                 self._generation,
                 tuple(run_info(self._trials[name], by_trial[name]) for name in sorted(by_trial)),
-                (*self._problems, *troubles, *oddities),
+                (*self._problems, *troubles, *oddities[:MOST_LISTED]),
                 count(files, self._trials.values()),
                 progress,
             )

@@ -42,6 +42,14 @@ LIMITS = {
         "zentracer_store.intake:MOST_ODDITIES",
         "zentracer_store/test_store.py::test_damage_without_end_is_told_up_to_a_limit",
     ),
+    "oddities listed in all": (
+        "zentracer_store.store:MOST_LISTED",
+        "zentracer_store/test_store.py::test_of_very_many_oddities_the_newest_are_listed",
+    ),
+    "unmarked restarts of a file": (
+        "zentracer_store.restarts:MOST_RESTARTS",
+        "zentracer_store/test_restarts.py::test_a_counter_that_begins_anew_for_ever_is_left_as_it_is",
+    ),
     "directories below a log directory": (
         "zentracer_store.discover:MOST_DIRECTORIES",
         "test_limits.py::test_too_many_directories_are_told",

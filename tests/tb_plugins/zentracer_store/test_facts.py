@@ -46,6 +46,17 @@ def test_facts_are_those_of_the_session_the_clock_and_the_pulse(tmp_path):
     assert has_loss(scope.chain)
 
 
+def test_of_many_restarts_the_latest_are_told(tmp_path):
+    for number in range(5):
+        log = begin(tmp_path / "a", f"events.out.tfevents.{number}.host.{number}.0", number * 10, WALL + 100 * number)
+        log.session(str(number), str(number - 1), start_step=number * 10).table(
+            number * 10, parameters(["w"]), table(1)
+        )
+        log.append()
+    scope = scope_in(tmp_path)
+    assert ("Sessions", "5, the latest restarts at 20, 30, 40") in facts_of(scope.chain, scope.timeline)
+
+
 def test_a_run_without_session_record_says_what_its_tables_say(tmp_path):
     begin(tmp_path / "a").table(0, parameters([row("w", (3,), optimizer="adam"), row("v", (4,))]), table(2)).append()
     scope = scope_in(tmp_path)

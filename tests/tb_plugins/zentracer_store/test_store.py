@@ -495,4 +495,19 @@ def test_files_that_two_writers_wrote_at_the_same_time_are_pointed_out(tmp_path,
         log.append()
     ((run, file, text),) = texts(store_of(tmp_path))
     assert (run, file) == ("a", "a/events.out.tfevents.1700000000.host.2.0")
-    assert text.startswith("The file was written at the same time as events.out.tfevents.1700000000.host.1.0, with loss")
+    assert text.startswith(
+        "The file was written at the same time as events.out.tfevents.1700000000.host.1.0, with loss"
+    )
+
+
+def test_of_very_many_oddities_the_newest_are_listed(tmp_path, store_of, monkeypatch):
+    monkeypatch.setattr("zentracer_store.store.MOST_LISTED", 2)
+    for number in range(4):
+        path = write_run(tmp_path / f"run{number}", steps=range(number + 1))
+        with open(path, "ab") as file:
+            file.write(b"this is no record at all")
+    first, *others = store_of(tmp_path).catalogue().oddities
+    assert first.text == (
+        "There are 4 oddities, of which the 2 newest are listed. `zentracer doctor LOGDIR` tells of them all."
+    )
+    assert [oddity.run for oddity in others] == ["run3", "run2"]

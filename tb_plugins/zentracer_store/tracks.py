@@ -128,12 +128,21 @@ class Track:
             return np.zeros((0, len(self.rows)), type(default))
         return filled[0] if len(filled) == 1 else np.concatenate(filled)
 
+    @cached_property
+    def _begins(self) -> Array:
+        """Which sample is the first of each piece."""
+        return np.cumsum([0, *(piece.last - piece.first for piece in self.pieces)])[:-1]
+
     def _within(self, first: int, last: int) -> list[tuple[Piece, int, int]]:
-        found, at = [], 0
-        for piece in self.pieces:
-            count = piece.last - piece.first
-            lo, hi = max(first - at, 0), min(last - at, count)
-            if lo < hi:
-                found.append((piece, piece.first + lo, piece.first + hi))
-            at += count
+        """The pieces that hold samples `first` to `last`, and which samples of their segments these are."""
+        if first >= last:
+            return []
+        begins = self._begins
+        lo, hi = np.searchsorted(begins, first, "right") - 1, np.searchsorted(begins, last)
+        found = []
+        for piece, begin in zip(self.pieces[lo:hi], begins[lo:hi].tolist(), strict=True):
+            ahead = max(first - begin, 0)
+            until = min(last - begin, piece.last - piece.first)
+            if ahead < until:
+                found.append((piece, piece.first + ahead, piece.first + until))
         return found

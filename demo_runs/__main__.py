@@ -20,6 +20,7 @@ RUNS = {
     "text/healthy": 80,
     "text/frozen_block": 80,
     "digits/too_small": 100,
+    "digits/resumed": 100,
 }
 AT_A_TIME = 2
 FINISHED = "demo-run-finished"

@@ -1,10 +1,12 @@
-"""A small CNN on handwritten digits, at a healthy, a too small and a too large learning rate.
+"""A small CNN on handwritten digits, at a healthy, a too small and a too large learning rate, and resumed half-way.
 
 The digits are the 1,797 images of 8 x 8 that scikit-learn ships.
 """
 
 import argparse
+import copy
 from pathlib import Path
+from typing import Any
 
 import torch
 from sklearn.datasets import load_digits
@@ -14,7 +16,9 @@ from torch.nn.functional import cross_entropy, leaky_relu
 import zentracer.torch as zt
 from demo_runs.progress import Progress
 
-LEARNING_RATES = {"healthy": 0.02, "too_small": 0.0001, "too_large": 0.6}
+LEARNING_RATES = {"healthy": 0.02, "too_small": 0.0001, "too_large": 0.6, "resumed": 0.02}
+HELD_OUT = 297
+_STATE = ("model", "optimizer", "schedule")
 
 
 class Block(nn.Module):
@@ -59,39 +63,64 @@ def digits() -> tuple[Tensor, Tensor]:
     return images[order], torch.tensor(data.target)[order]
 
 
-def train(variant: str, logdir: Path, *, steps: int, every: int) -> None:
-    """Train for `steps` updates of 32 images, the rate rising and falling once, and leave a run."""
-    torch.manual_seed(0)
-    images, labels = digits()
-    held_out = 297
-    model = DigitNet()
-    optimizer = torch.optim.SGD(model.parameters(), lr=LEARNING_RATES[variant], momentum=0.9)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer,
-        max_lr=LEARNING_RATES[variant],
-        total_steps=steps,
-        pct_start=0.4,
-        cycle_momentum=False,
-        final_div_factor=1,
-    )
-    progress = Progress(f"digits/{variant}", steps)
+class Training:
+    """A model that is trained for `steps` updates of 32 images, the rate rising and falling once."""
 
-    tracer = zt.watch(model, optimizer, logdir=logdir, every=every)
-    for step in range(steps):
-        batch = torch.randint(held_out, len(images), (32,))
-        noisy = images[batch] + 0.4 * torch.randn(32, 1, 8, 8)  # else it soon knows all of them by heart
-        loss = cross_entropy(model(noisy), labels[batch])
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        schedule.step()
-        tracer.log(loss=loss, split="train")
-        if step % 50 == 49:
-            with torch.no_grad():
-                right = model(images[:held_out]).argmax(1) == labels[:held_out]
-            tracer.log(accuracy=right.float().mean(), split="validation")
-        progress(step, loss.item())
-    tracer.close()
+    def __init__(self, variant: str, *, steps: int) -> None:
+        torch.manual_seed(0)
+        self.images, self.labels = digits()
+        self.model = DigitNet()
+        rate = LEARNING_RATES[variant]
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=rate, momentum=0.9)
+        self.schedule = torch.optim.lr_scheduler.OneCycleLR(
+            self.optimizer, max_lr=rate, total_steps=steps, pct_start=0.4, cycle_momentum=False, final_div_factor=1
+        )
+        self.progress = Progress(f"digits/{variant}", steps)
+        self.save_at = 0
+        self._saved: dict[str, Any] = {}
+
+    def run(self, logdir: Path, first: int, last: int, *, every: int) -> None:
+        """Take the steps `first` to `last` (exclusive), and leave them in a run."""
+        model, images, labels = self.model, self.images, self.labels
+        tracer = zt.watch(model, self.optimizer, logdir=logdir, every=every, start_step=first)
+        for step in range(first, last):
+            batch = torch.randint(HELD_OUT, len(images), (32,))
+            noisy = images[batch] + 0.4 * torch.randn(32, 1, 8, 8)  # else it soon knows all of them by heart
+            loss = cross_entropy(model(noisy), labels[batch])
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            self.schedule.step()
+            tracer.log(loss=loss, split="train")
+            if step % 50 == 49:
+                with torch.no_grad():
+                    right = model(images[:HELD_OUT]).argmax(1) == labels[:HELD_OUT]
+                tracer.log(accuracy=right.float().mean(), split="validation")
+            self.progress(step, loss.item())
+            if step + 1 == self.save_at:
+                self.save()
+        tracer.close()
+
+    def save(self) -> None:
+        """Keep a checkpoint: all that it takes to go on from here."""
+        self._saved = copy.deepcopy({name: getattr(self, name).state_dict() for name in _STATE})
+
+    def go_back(self) -> None:
+        """Go back to where the checkpoint was taken."""
+        for name, state in self._saved.items():
+            getattr(self, name).load_state_dict(state)
+
+
+def train(variant: str, logdir: Path, *, steps: int, every: int) -> None:
+    """Train one variant. `resumed` ends some way behind its last checkpoint and goes on from there."""
+    training = Training(variant, steps=steps)
+    if variant != "resumed":
+        training.run(logdir, 0, steps, every=every)
+        return
+    training.save_at = steps // 2
+    training.run(logdir, 0, steps * 3 // 5, every=every)
+    training.go_back()
+    training.run(logdir, training.save_at, steps, every=every)
 
 
 def main() -> None:

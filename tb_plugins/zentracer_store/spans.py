@@ -66,13 +66,14 @@ class Begin:
 def offsets_of(sessions: Sequence[Reach]) -> list[int]:
     """What to add to each session's steps so that those whose counter began again stand one behind the other.
 
-    A counter began again where a session starts no later than the first recorded step of the one before it. A session
-    that goes on with the count moves with the one before it.
+    A counter began again where a session starts no later than the first recorded step of the one before it, unless its
+    writer says at which later step than 0 it goes on: it went back to a checkpoint. A session that goes on with the
+    count moves with the one before it.
     """
     offsets = [0] * len(sessions)
     for number in range(1, len(sessions)):
         session, before = sessions[number], sessions[number - 1]
-        again = session.start <= before.first
+        again = session.start <= before.first and session.origin <= 0
         offsets[number] = offsets[number - 1]
         if again:
             offsets[number] += before.last + 1 - min(session.origin, session.first)

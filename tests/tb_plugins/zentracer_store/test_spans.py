@@ -20,8 +20,8 @@ def test_a_session_overwrites_from_where_it_or_a_later_one_begins():
         # A session that goes on moves with the one that it goes on from.
         ([Reach(0, 0, 99), Reach(50, 50, 80), Reach(0, 0, 9), Reach(5, 5, 20)], [0, 0, 81, 81]),
         ([Reach(0, 0, 9), Reach(0, 0, 9), Reach(0, 0, 9)], [0, 10, 20]),
-        # Twice from the same checkpoint, by its writer's word: right behind.
-        ([Reach(500, 500, 599, 500), Reach(500, 510, 599, 500)], [0, 100]),
+        # Twice from the same checkpoint, by its writer's word: nothing began again.
+        ([Reach(500, 500, 599, 500), Reach(500, 510, 599, 500)], [0, 0]),
         # Nobody told: a counter is taken to begin at 0 ...
         ([Reach(10, 10, 100), Reach(10, 10, 50)], [0, 101]),
         # ... and never moves what lies below into what was there.

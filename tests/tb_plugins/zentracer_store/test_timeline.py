@@ -374,7 +374,7 @@ def slow_norms(sessions, until, shift):
         begin = min(start, steps[0])
         if shift and number:
             before = sessions[number - 1][1]
-            if begin <= before[0] and start <= 0:  # else its writer says that it went back to a checkpoint
+            if begin <= before[0] and begin <= 0:  # else its writer says that it went back to a checkpoint
                 moved += before[-1] + 1 - begin
         for step in [step for step in there if step >= begin + moved]:
             del there[step]

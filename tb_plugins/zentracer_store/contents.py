@@ -12,28 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from zentracer_schema import KINDS, FormatError, NewerFormatError, TableSpec, TableTag, decode_message, parse_tag
+from zentracer_schema import FormatError, TableSpec
 from zentracer_schema.messages import SESSION_START, SESSION_STOP
 from zentracer_store.bulk import Bulk, Found, Layout
 from zentracer_store.columns import Frame, Segment
-from zentracer_store.decode import Sort, parse_event, scalar_of, sort_of
+from zentracer_store.decode import parse_event
 from zentracer_store.growing import Array, Growing
 from zentracer_store.records import Records
 from zentracer_store.sessions import Sessions
-from zentracer_store.tables import IN_COLUMNS, At, Tables
+from zentracer_store.tables import At, Tables
 from zentracer_store.tags import TagInfo, Tags
+from zentracer_store.takers import Takers
 from zentracer_store.weave import Loose, weave
 
-MOST_TAGS = 100_000
 _LARGE_BATCH = 1 << 20
 
 _PROCESS = re.compile(r"(?:events\.out\.tfevents|zentracer)\.\d+\.(.+\.\d+)\.\d+(?:\.ztrec)?")
 _POINTS = {"tag": "u4", "step": "i8", "wall": "f8", "value": "f8"}
 _RECORDS = {"tag": "u4", "step": "i8", "wall": "f8", "offset": "i8", "length": "i8", "place": "u4"}
 _GRAPHS = {"graph_def": "<graph_def>", "meta_graph_def": "<meta_graph_def>", "tagged_run_metadata": "<run_metadata>"}
-
-Taker = Callable[[At, Any], None]
-"""Takes a summary value of its tag."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +63,7 @@ class FileContents:
         self.last_wall: float | None = None
         self._tags = Tags()
         self._tables = Tables(path, self.sessions, self._tell, self._note_step)
-        self._takers: dict[str, Taker] = {}
-        self._skipped: set[str] = set()
+        self._takers = Takers(self._tags, self._tables, self.sessions, self, self._tell)
         self._told: set[tuple[str, str]] = set()
         self._sessions_noted = 1
         self._bulk = Bulk()
@@ -159,7 +155,7 @@ class FileContents:
             "tables": self._tables.head(self._contents()),
             "oddities": [astuple(oddity) for oddity in self.oddities],
             "told": sorted(self._told),
-            "skipped": sorted(self._skipped),
+            "skipped": self._takers.skipped,
             "last_step": self.last_step,
             "last_wall": self.last_wall,
         }
@@ -171,13 +167,13 @@ class FileContents:
         contents.sessions.restore(head["sessions"])
         contents._sessions_noted = len(contents.sessions.all)
         contents.marks = [(points, records, session) for points, records, session in head["marks"]]
-        contents._tags = Tags.restore(head["tags"])
+        contents._tags.restore(head["tags"])
         for prefix, frame in (("points", contents.points), ("records", contents.records)):
             frame.restore({name: column(f"{prefix}.{name}") for name, _ in frame.growing()})
         contents._tables.restore(head["tables"], contents._contents(), column)
         contents.oddities = [Oddity(*oddity) for oddity in head["oddities"]]
         contents._told = {(tag, about) for tag, about in head["told"]}
-        contents._skipped = set(head["skipped"])
+        contents._takers.skip(head["skipped"])
         contents.last_step, contents.last_wall = head["last_step"], head["last_wall"]
         return contents
 
@@ -200,7 +196,9 @@ class FileContents:
                 self._parse(data[starts[row] : starts[row] + lengths[row]])
                 parsed = row
             else:
-                layout.numbers[template][:] = [self._number_of_scalar(value) for value in layout.new.pop(template)]
+                layout.numbers[template][:] = [
+                    self._takers.number_of_scalar(value) for value in layout.new.pop(template)
+                ]
         if parsed != len(records) - 1:
             self.last_wall = float(walls[-1])
 
@@ -231,14 +229,7 @@ class FileContents:
         what = event.WhichOneof("what")
         if what == "summary":
             for place, value in enumerate(event.summary.value):
-                taker = self._takers.get(value.tag) or self._new_taker(value)
-                try:
-                    taker(At(event.step, wall, self._offset, length, place), value)
-                except NewerFormatError as error:
-                    self._skip(value.tag, error)
-                except FormatError as error:
-                    kind = type(error).__name__
-                    self._tell(value.tag, kind, f"{error} Such records of {value.tag} are skipped.")
+                self._takers.take(At(event.step, wall, self._offset, length, place), value)
         elif what == "session_log":
             self._mark(event.session_log.status, wall, event.step)
         elif what in _GRAPHS:
@@ -257,139 +248,35 @@ class FileContents:
     def _mark(self, status: int, wall: float, step: int) -> None:
         if status == SESSION_START:
             self.sessions.start(wall, step)
-            self._note_sessions()
+            self.note_sessions()
         elif status == SESSION_STOP:
             self.sessions.stop()
 
-    def _note_sessions(self) -> None:
+    def note_sessions(self) -> None:
         """Note where in the columns the sessions begin that are new."""
         for session in range(self._sessions_noted, len(self.sessions.all)):
             self._unplaced.append((self._row, len(self._loose), self.records.expected, session))
         self._sessions_noted = len(self.sessions.all)
 
-    def _first_number(self, value: Any) -> int | None:
-        """The number under which the first values of a tag stand; None where the file has too many tags."""
-        number = self._tags.first(value.tag)
-        if number is None:
-            if len(self._tags) >= MOST_TAGS:
-                self._tell("", "tags", f"The file has over {MOST_TAGS:,} tags; the further ones are not read.")
-                return None
-            number = self._tags.add(_info_of(value))
-            info = self.tags[number]
-            if not info.ours and info.tag.startswith("zentracer/") and info.plugin.startswith("zentracer_"):
-                text = f"{info.tag} is of a kind ({info.plugin}) that this version does not know"
-                self._tell(info.tag, "kind", f"{text}: upgrade zentracer to see it.")
-        return number
-
-    def _number_of_scalar(self, value: Any) -> int:
-        """The number under which a value's points stand; -1 where the file has too many tags."""
-        number = self._first_number(value)
-        if number is None:
-            return -1
-        return number if self.tags[number].sort == "scalar" else self._number_as("scalar", self.tags[number])
-
-    def _new_taker(self, value: Any) -> Taker:
-        """How to take the values of a tag that has no taker so far."""
-        tag, number = value.tag, self._first_number(value)
-        if number is None:
-            return _pass_over
-        ours = parse_tag(tag)
-        taker = self._taker_of_ours(tag, ours, number) if ours is not None else self._taker_of_others(number)
-        self._takers[tag] = _pass_over if tag in self._skipped else taker
-        return self._takers[tag]
-
-    def _taker_of_others(self, number: int) -> Taker:
-        info = self.tags[number]
-
-        def take_scalar(at: At, value: Any) -> None:
-            found = scalar_of(value)
-            if found is not None:
-                self._add_point(number, at, found)
-            elif value.WhichOneof("value") is not None:
-                self._take_as(sort_of(value, ""), info, at, value)
-
-        def take(at: At, value: Any) -> None:
-            sort = sort_of(value, value.metadata.plugin_data.plugin_name or info.plugin)
-            if sort == info.sort:
-                self._index(number, at)
-            else:
-                self._take_as(sort, info, at, value)
-
-        return take_scalar if info.sort == "scalar" else take
-
-    def _take_as(self, sort: Sort, info: TagInfo, at: At, value: Any) -> None:
-        """Take a value of another sort than the first ones of its tag."""
-        number, found = self._number_as(sort, info), scalar_of(value) if sort == "scalar" else None
-        if found is None:
-            self._index(number, at)
-        else:
-            self._add_point(number, at, found)
-
-    def _number_as(self, sort: Sort, info: TagInfo) -> int:
-        """The number of a tag's values of another sort than its first. Other readers drop these."""
-        number = self._tags.number(info.tag, sort)
-        if number is None:
-            number = self._tags.add(TagInfo(info.tag, sort, info.plugin, info.display_name, info.description))
-            text = f"{info.tag} holds values of two sorts: what is {sort} and not {info.sort} is listed as"
-            self._tell(info.tag, f"sort {sort}", f"{text} {self.tags[number].tag}.")
-        return number
-
-    def _taker_of_ours(self, tag: str, ours: TableTag, number: int) -> Taker:
-        if KINDS[ours.kind].payload == "message":
-
-            def take_message(at: At, value: Any) -> None:
-                if ours.kind == "session":
-                    self._take_session(ours.scope, at.wall, value)
-                self._index(number, at, count=False)
-
-            return take_message
-
-        def take_table(at: At, value: Any) -> None:
-            self._tables.take(tag, ours, at, value)
-            self._note_sessions()
-            if ours.kind not in IN_COLUMNS:
-                self._index(number, at, count=False)
-
-        return take_table
-
-    def _take_session(self, scope: str, wall: float, value: Any) -> None:
-        record = decode_message(value.tensor)
-        key = record.get("id")
-        if not isinstance(key, str):
-            raise FormatError("A session record has no id.")
-        self.sessions.describe(key, wall, record, scope)
-        self._note_sessions()
-
-    def _add_point(self, number: int, at: At, value: float) -> None:
+    def add_point(self, number: int, at: At, value: float) -> None:
+        """Add a scalar that was parsed; for the takers."""
         self._loose.append(Loose(self._row, number, at.step, at.wall, value))
         self._note_step(at.step)
 
-    def _index(self, number: int, at: At, *, count: bool = True) -> None:
+    def add_record(self, number: int, at: At, *, counts: bool) -> None:
+        """Note where a value lies. `counts`: its step is one of training."""
         self.records.append(number, *at)
-        if count:
+        if counts:
             self._note_step(at.step)
 
     def _note_step(self, step: int) -> None:
         self.last_step = step if self.last_step is None else max(step, self.last_step)
-
-    def _skip(self, tag: str, error: NewerFormatError) -> None:
-        self._skipped.add(tag)
-        self._takers[tag] = _pass_over
-        self._tell(tag, "newer", f"{tag} is skipped. {error}")
 
     def _tell(self, tag: str, about: str, text: str) -> None:
         """Note something odd, the first time that it is about this of a tag."""
         if (tag, about) not in self._told:
             self._told.add((tag, about))
             self.oddities.append(Oddity(text, self._offset, self.last_wall))
-
-
-def _info_of(value: Any) -> TagInfo:
-    metadata, ours = value.metadata, parse_tag(value.tag)
-    plugin = metadata.plugin_data.plugin_name
-    sort = sort_of(value, plugin) if ours is None else KINDS[ours.kind].payload
-    content = metadata.plugin_data.content
-    return TagInfo(value.tag, sort, plugin, metadata.display_name, metadata.summary_description, content)
 
 
 def _walls(count: int, found: list[Found]) -> Array:
@@ -405,7 +292,3 @@ def _spread(starts: list[tuple[int, int]], count: int) -> Array:
     numbers = np.array([0, *(session for _, session in starts)], np.uint32)
     ends = np.array([*(row for row, _ in starts), count]).clip(max=count)
     return np.repeat(numbers, np.diff(ends, prepend=0))
-
-
-def _pass_over(at: At, value: Any) -> None:
-    """Taker of tags whose values are not read."""

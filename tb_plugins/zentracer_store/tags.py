@@ -62,13 +62,10 @@ class Tags:
         """All of it as JSON can hold it."""
         return [{**vars(info), "content": b64encode(info.content).decode()} for info in self.all]
 
-    @classmethod
-    def restore(cls, head: list[Mapping[str, Any]]) -> Tags:
-        """The tags that `head` told."""
-        tags = cls()
+    def restore(self, head: list[Mapping[str, Any]]) -> None:
+        """Take over the tags that `head` told."""
         for told in head:
-            tags._append(TagInfo(**{**told, "content": b64decode(told["content"])}))
-        return tags
+            self._append(TagInfo(**{**told, "content": b64decode(told["content"])}))
 
     def _append(self, info: TagInfo) -> int:
         number, source = len(self.all), info.tag if info.source is None else info.source

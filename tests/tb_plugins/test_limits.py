@@ -35,7 +35,7 @@ LIMITS = {
         "test_limits.py::test_a_table_of_too_many_rows_is_skipped_and_told",
     ),
     "tags of a file": (
-        "zentracer_store.contents:MOST_TAGS",
+        "zentracer_store.takers:MOST_TAGS",
         "zentracer_store/test_contents.py::test_tags_over_the_limit_are_not_read_and_told_once",
     ),
     "oddities told of a file": (

@@ -167,7 +167,7 @@ def test_bulk_and_parser_agree_on_any_mixture(runs, mixed, at_a_time, random):
 
 
 def test_a_tag_over_the_limit_is_left_out_in_bulk_too(monkeypatch):
-    monkeypatch.setattr("zentracer_store.contents.MOST_TAGS", 2)
+    monkeypatch.setattr("zentracer_store.takers.MOST_TAGS", 2)
     payloads = [event(step, [plain(tag, 1.0) for tag in ("a", "bb", "c")]) for step in range(1, 100)]
     payloads += [event(step, [plain(tag, 2.0)]) for step in range(1, 100) for tag in ("c", "a", "ddd")]
     fast, slow = read(payloads), read(payloads, slow=True)

@@ -273,7 +273,7 @@ def test_a_session_record_of_a_newer_format_is_told():
 
 
 def test_tags_over_the_limit_are_not_read_and_told_once(monkeypatch):
-    monkeypatch.setattr("zentracer_store.contents.MOST_TAGS", 3)
+    monkeypatch.setattr("zentracer_store.takers.MOST_TAGS", 3)
     contents = read(*[schema.scalar_event(0.0, 0, {f"t{number}": 1.0}) for number in range(6)])
     assert len(contents.tags) == len(contents.points) == 3
     assert told(contents) == ["The file has over 3 tags; the further ones are not read."]

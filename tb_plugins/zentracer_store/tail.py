@@ -172,8 +172,9 @@ class Tail:
             batch.more = found.damaged and self.offset > begin
             if not batch.more and found.damaged:
                 return self._step_over(descriptor, batch, age, self.offset + HEADER_BYTES)
-            if not found.damaged:
-                self._tell_torn(batch, age)
+            if not found.damaged and age > QUIET_S:
+                text = "The data of the last record does not match its checksum. It is waited for."
+                self._tell(batch, self.offset, "torn", text)
             return False
         if found.damaged:
             batch.more = self.offset > begin

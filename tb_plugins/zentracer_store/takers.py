@@ -103,7 +103,7 @@ class Takers:
             if found is not None:
                 self._sink.add_point(number, at, found)
             elif value.WhichOneof("value") is not None:
-                self._take_as(sort_of(value, ""), info, at, value)
+                self._take_as(sort_of(value, value.metadata.plugin_data.plugin_name), info, at, value)
 
         def take(at: At, value: Any) -> None:
             sort = sort_of(value, value.metadata.plugin_data.plugin_name or info.plugin)

@@ -236,6 +236,14 @@ def test_a_torn_record_is_told_where_nobody_writes_any_more(tmp_path):
     assert everything(tail) == ([b"second"], [21], [])
 
 
+def test_a_last_record_with_a_wrong_checksum_is_told_where_nobody_writes_any_more(tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(records(b"first", b"second")[:-1] + b"!")
+    assert everything(Tail(str(path))) == ([b"first"], [0], [])
+    sentence = "The data of the last record does not match its checksum. It is waited for."
+    assert everything(old(path)) == ([b"first"], [0], [(21, sentence)])
+
+
 def test_an_empty_file_is_told_once_it_is_old(tmp_path):
     path = tmp_path / "f"
     path.write_bytes(b"")

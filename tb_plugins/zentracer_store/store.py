@@ -20,6 +20,7 @@ from zentracer_store.ingest import Ingest
 from zentracer_store.intake import Followed, take
 from zentracer_store.progress import Rate, progress_of
 from zentracer_store.same import Candidate, Twins
+from zentracer_store.spans import SessionSpan
 from zentracer_store.tail import READ_BYTES, Tail, Unreadable, unreadable
 from zentracer_store.tiers import Tiers
 from zentracer_store.trial import ALL, Scope, Trial, View
@@ -167,6 +168,12 @@ class Store:
         with self._lock:
             trial = self._trials.get(run)
             return () if trial is None else trial.holdings()
+
+    def sessions(self, run: str) -> tuple[tuple[SessionSpan, ...], ...]:
+        """The sessions of each directory of a run without tables of ours that was written in more than one."""
+        with self._lock:
+            trial = self._trials.get(run)
+            return () if trial is None or trial.has_tables else tuple(trial.sessions().values())
 
     def contents(self, run: str) -> dict[str, FileContents]:
         """What each file of a run holds, by path relative to the log directory."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +14,7 @@ from zentracer_store.contents import FileContents
 from zentracer_store.decode import Sort
 from zentracer_store.holdings import Holding, holdings_of, sorts_of
 from zentracer_store.reach import last_update, spans_of
+from zentracer_store.series import series_of
 from zentracer_store.spans import SessionSpan
 from zentracer_store.timeline import Timeline, timeline_of
 
@@ -70,12 +72,13 @@ class Trial:
     _scopes: dict[View, tuple[Scope, ...]] = field(default_factory=dict)
     _sorts: dict[str, Sort] | None = None
     _beside: dict[str, str] | None = None
+    _sessions: dict[str, tuple[SessionSpan, ...]] | None = None
 
     def changed(self, generation: int) -> None:
         """Note that a file grew, came or went."""
         self.generation = generation
         self._scopes.clear()
-        self._sorts = self._beside = None
+        self._sorts = self._beside = self._sessions = None
         _share_specs(self.files.values())
 
     def scopes(self, view: View = ALL) -> tuple[Scope, ...]:
@@ -100,6 +103,16 @@ class Trial:
         if self._beside is None:
             self._beside = side_by_side(list(self.files.values())) if len(self.files) > 1 else {}
         return self._beside
+
+    def sessions(self) -> dict[str, tuple[SessionSpan, ...]]:
+        """What other writers recorded in more than one session, by directory: what each session covers."""
+        if self._sessions is None:
+            directories: dict[str, list[FileContents]] = {}
+            for path, contents in self.files.items():
+                directories.setdefault(os.path.dirname(path), []).append(contents)
+            found = {path: series_of(path, files).sessions for path, files in directories.items()}
+            self._sessions = {path: sessions for path, sessions in found.items() if len(sessions) > 1}
+        return self._sessions
 
     def holdings(self) -> tuple[Holding, ...]:
         """What there is beside our tables, by sort."""

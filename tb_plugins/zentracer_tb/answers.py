@@ -27,13 +27,20 @@ def runs_content(catalogue: Catalogue, *, server: str, logdir: str, problem: str
     }
 
 
-def run_content(run: str, generation: int, scopes: tuple[Scope, ...], holdings: tuple[Holding, ...]) -> dict[str, Any]:
-    """What is known of one run: its watched models, and what else it holds."""
+def run_content(
+    run: str,
+    generation: int,
+    scopes: tuple[Scope, ...],
+    holdings: tuple[Holding, ...],
+    sessions: tuple[tuple[SessionSpan, ...], ...],
+) -> dict[str, Any]:
+    """What is known of one run: its watched models, what else it holds, and in which sessions others wrote that."""
     return {
         "run": run,
         "generation": generation,
         "scopes": [_scope_content(scope) for scope in scopes],
         "catalogue": [asdict(holding) for holding in holdings],
+        "sessions": [[_session_content(session) for session in directory] for directory in sessions],
     }
 
 

@@ -109,7 +109,7 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
 
     def _run(self, request: Request) -> Response:
         run, generation, scopes = self._scopes(request)
-        content = run_content(run, generation, scopes, self._store.holdings(run))
+        content = run_content(run, generation, scopes, self._store.holdings(run), self._store.sessions(run))
         return http.json_answer(request, content, _etag(generation))
 
     def _cells(self, request: Request) -> Response:

@@ -13,7 +13,7 @@ from tensorboard.plugins.base_plugin import TBContext
 from werkzeug.test import Client
 
 import zentracer_schema as schema
-from tests.logs import begin, parameters, row, table, write_run, write_scalars
+from tests.logs import WALL, Log, begin, parameters, row, table, write_run, write_scalars
 from tests.tb_plugins.zentracer_tb.reading import unpack
 from zentracer_store import ARRAYS
 from zentracer_tb import http
@@ -368,3 +368,18 @@ def test_pack_sends_an_array_that_stands_under_two_names_once():
     assert offsets == {"x": 0, "y": 0, "z": 16}
     assert arrays["z"].tolist() == [0, 1, 2]
     assert json.loads(json.dumps(header))["a"] == 1
+
+
+def test_the_sessions_of_other_writers_are_told(tmp_path):
+    for number in range(3):
+        log = Log(tmp_path / f"a/events.out.tfevents.{number}.host.1.0", WALL + 100 * number).version()
+        for step in range(10):
+            log.wall += 1
+            log.scalars(step, loss=number)
+        log.append()
+    write_scalars(tmp_path / "b", {"loss": [1.0, 2.0]})
+    tab = Tab(tmp_path)
+    ((first, second, third),) = tab.ask("/run?run=a").json["sessions"]
+    assert [session["offset"] for session in (first, second, third)] == [None, 10, 20]
+    assert first["overwritten"] == {"from": 0, "to": 9, "samples": 10}
+    assert tab.ask("/run?run=b").json["sessions"] == []

@@ -124,6 +124,8 @@ export interface RunAnswer {
   readonly generation: number;
   readonly catalogue: readonly CatalogueEntry[];
   readonly scopes: readonly ScopeInfo[];
+  /** Of a run of other writers: for each directory that was written in more than one. */
+  readonly sessions: readonly (readonly SessionInfo[])[];
 }
 
 export interface CellNode {

@@ -8,17 +8,19 @@ import { useApp } from "./app-context.ts";
 import { Call } from "./call.tsx";
 import type { CatalogueEntry, RunSummary } from "./contract.ts";
 import { holding, isBlank } from "./run-words.ts";
+import { writtenIn } from "./sessions.ts";
 
 export function OtherRun({ run }: { run: RunSummary }) {
   const { model } = useApp();
   const runs = model.runs.value;
   const info = model.info.answer.value?.value;
   const catalogue = info?.run === run.name ? info.catalogue : [];
+  const written = (info?.run === run.name ? info.sessions : []).map(writtenIn);
   const odd = (runs?.oddities ?? []).filter((oddity) => oddity.run === run.name);
   return (
     <Empty testId="scalars-only" title={otherTitle(run)}>
       {catalogue.length > 0 && <Catalogue entries={catalogue} />}
-      <p class="quiet">{withNumbers(otherSummary(run))}</p>
+      <p class="quiet">{withNumbers([otherSummary(run), ...written].join(" "))}</p>
       {odd.length > 0 && (
         <ul class="found-odd" aria-label="Oddities of this run" data-testid="run-oddities">
           {odd.slice(0, SHOWN_ODDITIES).map(({ text }) => (
@@ -96,11 +98,11 @@ export function otherTitle(run: RunSummary): string {
   return `${run.name} holds ${holding(run)}`;
 }
 
-/** `Up to step 50,000, last written to on 30 Nov, 10:41.` */
+/** `Up to step 50,000, last written on 30 Nov, 10:41.` */
 export function otherSummary({ last_step, last_wall }: RunSummary): string {
   const parts = [
     ...(last_step === null ? [] : [`up to step ${whole(last_step)}`]),
-    ...(last_wall === null ? [] : [`last written to on ${moment(last_wall)}`]),
+    ...(last_wall === null ? [] : [`last written on ${moment(last_wall)}`]),
   ].join(", ");
   return parts && `${parts.charAt(0).toUpperCase()}${parts.slice(1)}.`;
 }

@@ -138,3 +138,14 @@ export function shiftText(sessions: readonly SessionInfo[]): string {
   ];
   return `Sessions lie one behind the other: ${list.join(", ")}.`;
 }
+
+/** `Written in 3 sessions: the counter began again in 2 of them, 10 points were written anew.` */
+export function writtenIn(sessions: readonly SessionInfo[]): string {
+  const again = sessions.filter(({ offset }) => offset !== null).length;
+  const anew = sessions.reduce((sum, { overwritten }) => sum + (overwritten?.samples ?? 0), 0);
+  const what = [
+    ...(again ? [`the counter began again in ${whole(again)} of them`] : []),
+    ...(anew ? [`${plural(anew, "point")} ${anew === 1 ? "was" : "were"} written anew`] : []),
+  ].join(", ");
+  return `Written in ${whole(sessions.length)} sessions${what && `: ${what}`}.`;
+}

@@ -9,6 +9,7 @@ import {
   restartsOf,
   restartText,
   shiftText,
+  writtenIn,
 } from "../../../src/panels/weights/sessions.ts";
 import { seeded, whole } from "../../random.ts";
 
@@ -141,6 +142,16 @@ test("what became of the samples of a session, in words", () => {
     "Step 9 was overwritten since, 1 sample.",
   );
   assert.equal(overwrittenText(session()), "");
+});
+
+test("what other writers did in several sessions, in words", () => {
+  const anew = (samples: number) => session({ overwritten: { from: 0, to: 9, samples } });
+  assert.equal(writtenIn([session(), session()]), "Written in 2 sessions.");
+  assert.equal(writtenIn([anew(1), session()]), "Written in 2 sessions: 1 point was written anew.");
+  assert.equal(
+    writtenIn([anew(20), session({ offset: 10 }), session({ offset: 20 })]),
+    "Written in 3 sessions: the counter began again in 2 of them, 20 points were written anew.",
+  );
 });
 
 test("an earlier view of the run says which it is, the run as it stands says nothing", () => {

@@ -198,9 +198,9 @@ test("a run of other writers says what it holds", () => {
   assert.equal(otherTitle(other({ holds: {}, last_step: null })), "a holds nothing");
   assert.equal(otherTitle(other({ state: "live", last_step: null })), "a has no samples yet");
   const last_wall = new Date(2020, 0, 2, 3, 4).getTime() / 1000;
-  const written = "last written to on 2 Jan 2020, 03:04.";
+  const written = "last written on 2 Jan 2020, 03:04.";
   assert.equal(otherSummary(other({ last_step: 50_000, last_wall })), `Up to step 50,000, ${written}`);
-  assert.equal(otherSummary(other({ last_step: null, last_wall })), `Last written to on 2 Jan 2020, 03:04.`);
+  assert.equal(otherSummary(other({ last_step: null, last_wall })), `Last written on 2 Jan 2020, 03:04.`);
   assert.equal(otherSummary(other({ last_step: null, last_wall: null })), "");
 });
 

@@ -29,6 +29,11 @@ _MOST_STEP_BYTES = 10
 _FACTORS = np.random.default_rng().integers(0, 1 << 63, LONGEST // 8, np.uint64) * np.uint64(2) + np.uint64(1)
 """Odd, and unknown to whoever writes logs: nobody can make many templates fall together."""
 
+_Key = tuple[int, int, tuple[Place, ...], bytes]
+
+_PARSED: dict[_Key, tuple[Any, ...] | None] = {}
+_MOST_PARSED = 1 << 13
+
 
 @dataclass(eq=False)
 class Layout:
@@ -176,11 +181,32 @@ def _learn(layout: Layout, bytes_of: Array, words: Array, hashes: Array) -> None
     """Add the templates of rows that are of none so far, where enough rows are alike."""
     kinds, firsts, counts = np.unique(hashes, return_index=True, return_counts=True)
     firsts = firsts[(counts >= _FEWEST_OF_TEMPLATE) & ~layout.knows(kinds)]
-    events = {first: scalar_event_of(bytes_of[first].tobytes()) for first in firsts.tolist()}
-    alike = {first: event for first, event in events.items() if event is not None and event.places == layout.places}
-    if alike:
-        firsts = np.array(list(alike))
-        layout.add(words[firsts] & layout.mask, hashes[firsts], [event.values for event in alike.values()])
+    masked = words[firsts] & layout.mask
+    values = [
+        _values_of(layout, bytes_of[first].tobytes(), template.tobytes())
+        for first, template in zip(firsts.tolist(), masked, strict=True)
+    ]
+    kept = np.array([parsed is not None for parsed in values], np.bool_)
+    if kept.any():
+        layout.add(masked[kept], hashes[firsts[kept]], [parsed for parsed in values if parsed is not None])
+
+
+def _values_of(layout: Layout, example: bytes, template: bytes) -> tuple[Any, ...] | None:
+    """The summary values of a template, from an example of it; None where it is laid out in another way.
+
+    The runs of a sweep have the same templates: one that was parsed for some file is known for all.
+    """
+    key = (len(example), layout.step_bytes, layout.places, template)
+    try:
+        return _PARSED[key]
+    except KeyError:
+        pass
+    event = scalar_event_of(example)
+    values = event.values if event is not None and event.places == layout.places else None
+    if len(_PARSED) >= _MOST_PARSED:
+        _PARSED.clear()
+    _PARSED[key] = values
+    return values
 
 
 def _layout(event: Any, length: int) -> Layout:

@@ -207,3 +207,13 @@ def test_a_value_that_stands_twice_is_no_template():
     payload = b"\x09" + struct.pack("<d", 1.0) + b"\x2a" + bytes([len(summary)]) + summary
     assert schema.Event.FromString(payload).summary.value[0].simple_value == 2.0
     assert scalar_event_of(payload) is None
+
+
+def test_what_one_file_taught_holds_in_another_of_the_same_tags_only():
+    # The second file's records are longer by a zero, which is no field: equal but for their length.
+    first = [event(step, [plain("a", 1.0)]) for step in range(1, 100)]
+    second = [payload + b"\0" for payload in first]
+    for payloads in (first, second, first):
+        assert state(read(payloads)) == state(read(payloads, slow=True))
+    assert len(read(first).points) == 99
+    assert len(read(second).points) == 0

@@ -45,8 +45,9 @@ def test_cached_columns_that_vanish_while_they_are_served_are_read_again(tmp_pat
     with tensorboard(mode, *flags, env=env) as server:
         until(server, lambda listed: len(listed["runs"]) == 2)
         whole = cells(server, "a")
+        # What is read is shown before it is saved.
+        until(server, lambda listed: any(path.stat().st_size for path in cache.rglob("*.arrow")))
     assert whole.status == 200
-    assert any(path.stat().st_size for path in cache.rglob("*.arrow"))
     with tensorboard(mode, *flags, env=env) as server:
         until(server, lambda listed: len(listed["runs"]) == 2)
         for path in cache.rglob("*.arrow"):

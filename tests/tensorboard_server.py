@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 TF_PYTHON = ROOT / ".venv-tf/bin/python"
@@ -75,7 +76,7 @@ class Answer:
     headers: dict[str, str]
     body: bytes
 
-    def json(self) -> dict:
+    def json(self) -> Any:
         """The body as JSON."""
         return json.loads(self.body)
 

@@ -55,12 +55,12 @@ export interface Model {
 }
 
 const IDLE_MS = 10_000;
-/** Between two lists of runs while the stream tells that something changes. */
+/** Least times between two lists of runs, and between two looks at the chosen one, while the stream tells of news. */
 const LIST_MS = 1000;
-/** Between two looks at the chosen run: as told, but no more than a part of the time goes into them. */
 const LOOK_MS = 100;
-const LOOK_MOST_MS = 2000;
-const LOOK_PARTS = 4;
+/** Where answers take long, only one part of the time goes into asking; but no rest is longer than this. */
+const PARTS = 4;
+const REST_MS = 5000;
 const AWAY_MS = 30_000;
 const LINK_MS = 200;
 
@@ -74,10 +74,13 @@ export function createModel(link: Link, means: Means | null = browserMeans()): M
   const away = signal<Away | null>(null);
   const failing: Fetched<unknown>[] = [];
   const ask = repeated<RunsAnswer>("runs");
+  let listed_ms = 0;
   const inquiry = poll(
     async (): Promise<Outcome> => {
+      const asked = performance.now();
       try {
         const answer = await ask();
+        listed_ms = performance.now() - asked;
         if (answer) runs.value = answer;
         away.value = null;
         for (const question of failing) question.retry();
@@ -96,13 +99,15 @@ export function createModel(link: Link, means: Means | null = browserMeans()): M
   );
 
   const told = signal<{ server: string; run: string; generation: number } | null>(null);
-  const looked = { at: 0, took_ms: 0 };
+  /** The last look, and how long one takes; `generation` is 0 once it is answered. */
+  const looked = { at: 0, took_ms: 0, generation: 0 };
   const look = paced(
     (news: { server: string; run: string; generation: number }) => {
       looked.at = performance.now();
+      looked.generation = news.generation;
       told.value = news;
     },
-    () => Math.min(LOOK_MOST_MS, Math.max(LOOK_MS, LOOK_PARTS * looked.took_ms)),
+    () => restAfter(looked.took_ms, LOOK_MS),
   );
   const stream = createStream(
     "stream",
@@ -115,7 +120,7 @@ export function createModel(link: Link, means: Means | null = browserMeans()): M
         const run = choices.peek().run;
         const generation = run === null ? undefined : news.runs[run];
         if (server && run !== null && generation !== undefined) look({ server, run, generation });
-        inquiry.soon(summary.peek() ? LIST_MS : 0);
+        inquiry.soon(summary.peek() ? restAfter(listed_ms, LIST_MS) : 0);
       },
     },
     means,
@@ -162,7 +167,10 @@ export function createModel(link: Link, means: Means | null = browserMeans()): M
   });
   const info = fetched<RunAnswer>(infoKey, getJson, sameSubject);
   effect(() => {
-    if (info.answer.value) looked.took_ms = performance.now() - looked.at;
+    const answered = info.answer.value?.value.generation ?? 0;
+    if (!looked.generation || answered < looked.generation) return;
+    looked.took_ms = performance.now() - looked.at;
+    looked.generation = 0;
   });
   const scope = computed(() => {
     const scopes = info.answer.value?.value.scopes ?? [];
@@ -231,6 +239,10 @@ export function createModel(link: Link, means: Means | null = browserMeans()): M
       failing.push(...questions);
     },
   };
+}
+
+function restAfter(took_ms: number, least_ms: number): number {
+  return Math.min(REST_MS, Math.max(least_ms, PARTS * took_ms));
 }
 
 /** Of the runs that TensorBoard's filter lets through, a live one with tables before any other with tables. */

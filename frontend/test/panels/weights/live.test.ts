@@ -81,6 +81,26 @@ test("news of the chosen run is asked for at once, before the list of all runs",
   assert.equal(asked("run"), 2, "the list knew nothing newer of the run");
 });
 
+test("a pause between two pieces of news slows no later one", async () => {
+  browser.sources[0]!.says("hello", { server: "one", generation: 1 });
+  for (const generation of [2, 3, 4]) {
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    // The list comes first and tells of it, too.
+    log.generation = generation;
+    model.poll.soon(0);
+    await until(() => model.runs.value?.generation === generation);
+    browser.sources[0]!.says("changed", { generation, runs: { a: generation } });
+    await until(() => model.generation.value === generation);
+  }
+  log.generation = 5;
+  browser.sources[0]!.says("changed", { generation: 5, runs: { a: 5 } });
+  log.generation = 6;
+  browser.sources[0]!.says("changed", { generation: 6, runs: { a: 6 } });
+  const soon = new Promise((resolve) => setTimeout(resolve, 2000, "late"));
+  const answered = until(() => model.generation.value === 6).then(() => "soon");
+  assert.equal(await Promise.race([answered, soon]), "soon");
+});
+
 test("news of other runs asks only for the list", async () => {
   browser.sources[0]!.says("hello", { server: "one", generation: 1 });
   log.generation = 1;

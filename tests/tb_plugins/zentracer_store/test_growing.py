@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zentracer_store import growing
-from zentracer_store.groups import Groups, index_of
+from zentracer_store.groups import index_of
 
 
 @settings(max_examples=100, deadline=None)
@@ -141,18 +141,6 @@ def test_readers_see_the_same_while_blocks_settle():
     done.set()
     reader.join()
     assert wrong == []
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.lists(st.integers(0, 59), min_size=1, max_size=40, unique=True), min_size=1, max_size=9))
-def test_groups_reduce_as_a_loop_does(members):
-    values = np.random.default_rng(0).normal(size=(5, 60)).astype(np.float32)
-    groups = Groups(tuple(np.array(member) for member in members))
-    for ufunc in (np.minimum, np.maximum, np.fmin):
-        expected = [[ufunc.reduce(line[member]) for member in members] for line in values]
-        assert groups.reduce(ufunc, values).tolist() == np.array(expected).tolist()
-    expected = [[line[member].sum() for member in members] for line in values]
-    assert np.allclose(groups.reduce(np.add, values), expected, atol=1e-5)
 
 
 def test_evenly_spaced_numbers_become_a_slice():

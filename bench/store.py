@@ -19,9 +19,9 @@ import numpy as np
 
 import zentracer_schema as schema
 from zentracer_store import Store, parse_places
-from zentracer_store.cache import Cache
-from zentracer_store.contents import FileContents
-from zentracer_store.tail import Tail
+from zentracer_store.caching.cache import Cache
+from zentracer_store.contents.file_contents import FileContents
+from zentracer_store.reading.tail import Tail
 
 TAGS, STEPS = 100, 10_000
 ROWS, COLUMNS, TABLES = 1000, 12, 4000

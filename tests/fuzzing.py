@@ -14,10 +14,10 @@ import numpy as np
 
 import zentracer_schema as schema
 from tests.logs import EVENTS, parameters, table
-from zentracer_store import bulk
-from zentracer_store.contents import FileContents
-from zentracer_store.records import Records
-from zentracer_store.tail import Tail
+from zentracer_store.contents.file_contents import FileContents
+from zentracer_store.reading import bulk
+from zentracer_store.reading.records import Records
+from zentracer_store.reading.tail import Tail
 
 SPEC = parameters(["w"])
 PAYLOADS = (

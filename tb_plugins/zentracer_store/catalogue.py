@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from zentracer_store.intake import Followed
+from zentracer_store.contents.intake import Followed
 from zentracer_store.progress import Progress
-from zentracer_store.trial import Trial
+from zentracer_store.runs.trial import Trial
 
 logger = logging.getLogger(__name__)
 

@@ -8,22 +8,22 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 
-from zentracer_store.cache import Cache, Saved
+from zentracer_store.caching.cache import Cache, Saved
+from zentracer_store.caching.ingest import Ingest
 from zentracer_store.catalogue import Catalogue, Oddity, count, run_info
-from zentracer_store.contents import FileContents
-from zentracer_store.contents import Oddity as Note
+from zentracer_store.contents.file_contents import FileContents
+from zentracer_store.contents.file_contents import Oddity as Note
+from zentracer_store.contents.growing import Lost
+from zentracer_store.contents.intake import Followed, take
 from zentracer_store.discover import Found, FoundFile, Place, Walker
 from zentracer_store.follow import Follower, WalkPace
-from zentracer_store.growing import Lost
-from zentracer_store.holdings import Holding
-from zentracer_store.ingest import Ingest
-from zentracer_store.intake import Followed, take
 from zentracer_store.progress import Rate, progress_of
-from zentracer_store.same import Candidate, Twins
-from zentracer_store.spans import SessionSpan
-from zentracer_store.tail import READ_BYTES, Tail, Unreadable, unreadable
+from zentracer_store.reading.tail import READ_BYTES, Tail, Unreadable, unreadable
+from zentracer_store.runs.holdings import Holding
+from zentracer_store.runs.same import Candidate, Twins
+from zentracer_store.runs.spans import SessionSpan
+from zentracer_store.runs.trial import ALL, Scope, Trial, View
 from zentracer_store.tiers import Tiers
-from zentracer_store.trial import ALL, Scope, Trial, View
 
 MOST_LISTED = 1000
 """Oddities, of all files together."""

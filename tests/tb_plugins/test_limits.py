@@ -13,7 +13,7 @@ from tests.logs import begin, parameters, row, write_run
 from tests.tb_plugins.zentracer_tb.test_weights import Tab
 from zentracer_schema.tables import LARGEST_ROWS
 from zentracer_store import Store, parse_places
-from zentracer_store.cache import Cache
+from zentracer_store.caching.cache import Cache
 from zentracer_store.discover import discover
 
 ROOT = Path(__file__).parents[2]
@@ -23,23 +23,23 @@ ROWS = dict(re.findall(r"^\| (\w[^|]*) \| ([\d,]+(?: [GM]iB)?) \|", PAGE, re.MUL
 # Each limit: the constant, and the test that goes over it.
 LIMITS = {
     "bytes of a record": (
-        "zentracer_store.tail:LARGEST_RECORD",
-        "zentracer_store/test_tail.py::test_a_record_over_the_limit_is_skipped_and_told",
+        "zentracer_store.reading.tail:LARGEST_RECORD",
+        "zentracer_store/reading/test_tail.py::test_a_record_over_the_limit_is_skipped_and_told",
     ),
     "bytes searched behind damage for the next record": (
-        "zentracer_store.resync:MOST_SEARCHED",
-        "zentracer_store/test_tail.py::test_the_search_for_a_record_has_an_end",
+        "zentracer_store.reading.resync:MOST_SEARCHED",
+        "zentracer_store/reading/test_tail.py::test_the_search_for_a_record_has_an_end",
     ),
     "rows of a table": (
         "zentracer_schema.tables:LARGEST_ROWS",
         "test_limits.py::test_a_table_of_too_many_rows_is_skipped_and_told",
     ),
     "tags of a file": (
-        "zentracer_store.takers:MOST_TAGS",
-        "zentracer_store/test_contents.py::test_tags_over_the_limit_are_not_read_and_told_once",
+        "zentracer_store.contents.takers:MOST_TAGS",
+        "zentracer_store/contents/test_file_contents.py::test_tags_over_the_limit_are_not_read_and_told_once",
     ),
     "oddities told of a file": (
-        "zentracer_store.intake:MOST_ODDITIES",
+        "zentracer_store.contents.intake:MOST_ODDITIES",
         "zentracer_store/test_store.py::test_damage_without_end_is_told_up_to_a_limit",
     ),
     "oddities listed in all": (
@@ -47,19 +47,19 @@ LIMITS = {
         "zentracer_store/test_store.py::test_of_very_many_oddities_the_newest_are_listed",
     ),
     "unmarked restarts of a file": (
-        "zentracer_store.restarts:MOST_RESTARTS",
-        "zentracer_store/test_restarts.py::test_a_counter_that_begins_anew_for_ever_is_left_as_it_is",
+        "zentracer_store.runs.restarts:MOST_RESTARTS",
+        "zentracer_store/runs/test_restarts.py::test_a_counter_that_begins_anew_for_ever_is_left_as_it_is",
     ),
     "directories below a log directory": (
         "zentracer_store.discover:MOST_DIRECTORIES",
         "test_limits.py::test_too_many_directories_are_told",
     ),
     "cells of an answer": (
-        "zentracer_store.query:MOST_CELLS",
-        "zentracer_store/test_query.py::test_a_picture_over_the_limit_of_cells_is_refused",
+        "zentracer_store.pictures.query:MOST_CELLS",
+        "zentracer_store/pictures/test_query.py::test_a_picture_over_the_limit_of_cells_is_refused",
     ),
     "width and height of an answer": (
-        "zentracer_store.query:LARGEST_SIDE",
+        "zentracer_store.pictures.query:LARGEST_SIDE",
         "test_limits.py::test_an_answer_over_the_largest_side_is_refused",
     ),
     "runs in one answer": (
@@ -75,20 +75,20 @@ LIMITS = {
         "test_limits.py::test_a_request_with_a_large_body_is_refused",
     ),
     "processes that read logs": (
-        "zentracer_store.ingest:MOST_WORKERS",
-        "zentracer_store/test_ingest.py::test_there_are_as_many_processes_as_the_work_is_worth",
+        "zentracer_store.caching.ingest:MOST_WORKERS",
+        "zentracer_store/caching/test_ingest.py::test_there_are_as_many_processes_as_the_work_is_worth",
     ),
     "bytes of cached columns on disk": (
-        "zentracer_store.cachedir:MOST_BYTES",
-        "zentracer_store/test_cachedir.py::test_what_was_used_longest_ago_goes_first",
+        "zentracer_store.caching.cachedir:MOST_BYTES",
+        "zentracer_store/caching/test_cachedir.py::test_what_was_used_longest_ago_goes_first",
     ),
     "bytes of cached columns in memory": (
-        "zentracer_store.shelf:BUDGET_BYTES",
-        "zentracer_store/test_shelf.py::test_what_is_kept_are_the_blocks_used_last",
+        "zentracer_store.caching.shelf:BUDGET_BYTES",
+        "zentracer_store/caching/test_shelf.py::test_what_is_kept_are_the_blocks_used_last",
     ),
     "bytes of tiles in memory": (
-        "zentracer_store.kept:KEPT_BYTES",
-        "zentracer_store/test_kept.py::test_what_was_used_longest_ago_goes_first",
+        "zentracer_store.pictures.kept:KEPT_BYTES",
+        "zentracer_store/pictures/test_kept.py::test_what_was_used_longest_ago_goes_first",
     ),
 }
 

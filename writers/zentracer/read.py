@@ -12,7 +12,7 @@ from zentracer.notice import tell
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from zentracer_store.whole import WholeRun
+    from zentracer_store.exporting.whole import WholeRun
 
 Name = str | re.Pattern[str]
 """A name, or a pattern that matches somewhere in it."""
@@ -42,7 +42,7 @@ class Log:
 
     def __init__(self, logdir: str) -> None:
         with needed_for("zentracer.read"):
-            from zentracer_store.whole import look_under
+            from zentracer_store.exporting.whole import look_under
         self.logdir = logdir
         self._found = look_under(logdir)
         self._read: dict[str, WholeRun] = {}
@@ -94,7 +94,7 @@ class Log:
 
     def _rows(self, kind: str, run: Name | None, tag: Name | None = None, scope: Name | None = None) -> pa.Table:
         with needed_for("zentracer.read"):
-            from zentracer_store.tabular import EVERY_KIND, Choice, joined
+            from zentracer_store.exporting.tabular import EVERY_KIND, Choice, joined
         if kind not in EVERY_KIND:
             raise ValueError(f"There is no kind {kind!r}. The kinds are {', '.join(EVERY_KIND)}.")
         choice = Choice(tag=None if tag is None else _pattern(tag), scope=None if scope is None else _pattern(scope))
@@ -102,7 +102,7 @@ class Log:
 
     def _whole(self, run: Name | None) -> list[WholeRun]:
         """The runs that `run` means, read."""
-        from zentracer_store.whole import read_run
+        from zentracer_store.exporting.whole import read_run
 
         names = self._named(run)
         for name in names:

@@ -20,12 +20,12 @@ from tensorboard.compat.proto.event_pb2 import Event
 from tensorboard.util import tensor_util
 
 from zentracer_store import Store, parse_places
-from zentracer_store.blobs import blobs_of
-from zentracer_store.fetch import read_event, read_value
-from zentracer_store.histograms import histogram_of
-from zentracer_store.hparams import Hparams, hparams_of
-from zentracer_store.tensors import array_of, strings_of
-from zentracer_store.texts import text_of
+from zentracer_store.reading.blobs import blobs_of
+from zentracer_store.reading.fetch import read_event, read_value
+from zentracer_store.reading.histograms import histogram_of
+from zentracer_store.reading.hparams import Hparams, hparams_of
+from zentracer_store.reading.tensors import array_of, strings_of
+from zentracer_store.reading.texts import text_of
 
 LOGS = Path(__file__).resolve().parents[4] / "shared/real_logs"
 FOLDERS = sorted(path.name for path in LOGS.iterdir() if path.is_dir()) if LOGS.is_dir() else []

@@ -15,7 +15,7 @@ from tests.logs import EVENTS, Log, begin, parameters, table, write_run, write_s
 from zentracer_store import CellsQuery, Store, answer_cells, parse_places
 from zentracer_store.catalogue import LIVE_S
 from zentracer_store.follow import Follower
-from zentracer_store.trial import Trial
+from zentracer_store.runs.trial import Trial
 
 LONG_AGO = time.time() - 2 * LIVE_S
 
@@ -206,7 +206,7 @@ def test_one_bad_file_hides_neither_its_run_nor_another(tmp_path, store_of):
 
 
 def test_damage_without_end_is_told_up_to_a_limit(tmp_path, store_of, monkeypatch, caplog):
-    monkeypatch.setattr("zentracer_store.intake.MOST_ODDITIES", 3)
+    monkeypatch.setattr("zentracer_store.contents.intake.MOST_ODDITIES", 3)
     path = write_run(tmp_path / "a", steps=range(8))
     data = bytearray(path.read_bytes())
     at = 0

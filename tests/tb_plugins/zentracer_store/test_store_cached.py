@@ -8,8 +8,8 @@ import pytest
 
 from tests.logs import EVENTS, begin, parameters, table, write_run, write_scalars
 from zentracer_store import CellsQuery, Lost, Store, answer_cells, parse_places
-from zentracer_store.cache import Cache
-from zentracer_store.tail import Tail
+from zentracer_store.caching.cache import Cache
+from zentracer_store.reading.tail import Tail
 
 ROWS = [f"layer{number}.weight" for number in range(40)]
 

@@ -135,7 +135,7 @@ def test_a_question_older_than_the_views_newest_is_not_worked_on(tab):
 
 
 def test_a_newer_question_ends_the_older_ones_work(tab, monkeypatch):
-    import zentracer_store.picture as picture
+    import zentracer_store.pictures.picture as picture
 
     plain = picture.Picture._made
 

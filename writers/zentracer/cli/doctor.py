@@ -13,8 +13,8 @@ from zentracer.cli.trouble import check_logdir, counted, printable, size
 from zentracer.missing import needed_for
 
 if TYPE_CHECKING:
-    from zentracer_store.doctor import Finding, Report
-    from zentracer_store.hidden import Hidden
+    from zentracer_store.examining.doctor import Finding, Report
+    from zentracer_store.examining.hidden import Hidden
 
 _DAMAGED = 1
 _MOST = 20
@@ -43,7 +43,7 @@ def add_to(commands: Any) -> None:
 def run(given: argparse.Namespace) -> int:
     """Examine. Returns the exit status."""
     with needed_for("zentracer doctor"):
-        from zentracer_store.doctor import examine
+        from zentracer_store.examining.doctor import examine
     check_logdir(given.logdir)
     report = examine(given.logdir, _tell if sys.stderr.isatty() else lambda done, total: None)
     if given.json:
@@ -62,7 +62,7 @@ def _tell(done: int, total: int) -> None:
 
 def content(report: Report) -> dict[str, Any]:
     """The report as JSON holds it."""
-    from zentracer_store.hidden import sentence
+    from zentracer_store.examining.hidden import sentence
 
     return {
         "logdir": report.logdir,
@@ -128,7 +128,7 @@ def _findings(title: str, findings: Sequence[Finding], most: int | None) -> Iter
 
 def _hidden(report: Report, most: int | None) -> Iterator[str]:
     """One sentence for all that is hidden for the same reason, and where."""
-    from zentracer_store.hidden import sentence
+    from zentracer_store.examining.hidden import sentence
 
     alike: dict[tuple[str, str], list[Hidden]] = {}
     for one in report.hidden:

@@ -12,7 +12,7 @@ from zentracer.cli.trouble import Trouble, check_logdir, counted, pattern, print
 from zentracer.missing import needed_for
 
 if TYPE_CHECKING:
-    from zentracer_store.export import Exported
+    from zentracer_store.exporting.export import Exported
     from zentracer_store.progress import Progress
 
 FORMS = ("parquet", "csv")
@@ -54,9 +54,9 @@ def add_to(commands: Any) -> None:
 def run(given: argparse.Namespace) -> int:
     """Export. Returns the exit status."""
     with needed_for("zentracer export"):
-        from zentracer_store.export import export
-        from zentracer_store.partition import Refused
-        from zentracer_store.tabular import EVERY_KIND, Choice
+        from zentracer_store.exporting.export import export
+        from zentracer_store.exporting.partition import Refused
+        from zentracer_store.exporting.tabular import EVERY_KIND, Choice
     logdir = check_logdir(given.logdir)
     kinds = None if given.kind is None else frozenset(given.kind)
     if unknown := sorted((kinds or frozenset()) - set(EVERY_KIND)):

@@ -3,10 +3,10 @@
 import json
 
 from tests.logs import EVENTS, write_run, write_scalars
-from tests.tb_plugins.zentracer_store import hiding_logs
+from tests.tb_plugins.zentracer_store.examining import hiding_logs
 from zentracer.cli.doctor import words
-from zentracer_store.doctor import Report
-from zentracer_store.environment import Environment
+from zentracer_store.examining.doctor import Report
+from zentracer_store.examining.environment import Environment
 
 
 def test_a_healthy_directory(command, tmp_path):

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from zentracer_store.hidden import Kind, Reader
+from zentracer_store.examining.hidden import Kind, Reader
 
 PAGE = (Path(__file__).parents[4] / "docs/doctor.md").read_text()
 

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.logs import EVENTS, write_run, write_scalars
-from tests.tb_plugins.zentracer_store import hiding_logs
+from tests.tb_plugins.zentracer_store.examining import hiding_logs
 from zentracer.cli.export import Teller, words
 from zentracer_store.progress import Progress
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.logs import write_run, write_scalars
 from zentracer.read import Log
-from zentracer_store.tabular import EVERY_KIND
+from zentracer_store.exporting.tabular import EVERY_KIND
 
 PAGE = (Path(__file__).parents[4] / "docs/export.md").read_text()
 COMMAND = "zentracer export runs --to parquet"

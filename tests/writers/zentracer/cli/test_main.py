@@ -100,7 +100,7 @@ def test_an_interrupt_ends_it_without_a_traceback(command, tmp_path, monkeypatch
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("zentracer_store.doctor.examine", interrupted)
+    monkeypatch.setattr("zentracer_store.examining.doctor.examine", interrupted)
     assert command("doctor", tmp_path) == (130, "", "")
 
 

@@ -1,0 +1,1 @@
+"""Columns on disk, and the processes that fill them."""

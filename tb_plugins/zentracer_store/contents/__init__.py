@@ -1,0 +1,1 @@
+"""What one event file holds: every point and record in columns that grow."""

@@ -1,0 +1,1 @@
+"""What a log directory holds as rows, for other programs."""

@@ -1,0 +1,1 @@
+"""Answers what a picture asks, at any zoom."""

@@ -1,0 +1,112 @@
+"""Orders the sessions of one watched model into chains: a session, the one that resumed it, and so on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from zentracer_store.contents.columns import Segment
+from zentracer_store.contents.file_contents import FileContents
+from zentracer_store.contents.sessions import Session
+
+CLOCK_SLACK_S = 1.0
+"""Clocks of two machines agree to within this."""
+
+
+@dataclass
+class Part:
+    """What one session recorded of one scope, over all its files. `origin` is what its count of steps began at."""
+
+    session: Session
+    segments: list[Segment] = field(default_factory=list)
+    started: float = 0.0
+    ended: float = 0.0
+    start_step: int = 0
+    origin: int = 0
+    paths: set[str] = field(default_factory=set)
+    facts: dict[str, Any] = field(default_factory=dict)
+    """What the session record says of the scope."""
+
+
+def scopes_of(files: Iterable[FileContents]) -> list[str]:
+    """The watched models that have parameter tables, in the order in which they appear."""
+    return list(dict.fromkeys(s.spec.scope for file in files for s in file.segments if s.spec.kind == "parameters"))
+
+
+def chains_of(files: Iterable[FileContents], scope: str) -> list[list[Part]]:
+    """The chains of a scope, oldest first, each from its first session to its last.
+
+    A session belongs behind the one that it says it continues, else behind the chain that had ended, by wall time,
+    when it began. Two that grow side by side stay apart.
+    """
+    parts = _parts_of(list(files), scope)
+    chains: list[list[Part]] = []
+    for part in sorted(parts, key=lambda part: part.started):
+        chain = _named(chains, part.session.continues) or _ended_before(chains, part.started)
+        if chain is None:
+            chains.append([part])
+        else:
+            chain.append(part)
+    return chains
+
+
+def _named(chains: list[list[Part]], key: str | None) -> list[Part] | None:
+    if key is None:
+        return None
+    return next((chain for chain in chains if any(part.session.id == key for part in chain)), None)
+
+
+def _ended_before(chains: list[list[Part]], wall: float) -> list[Part] | None:
+    ended = [chain for chain in chains if max(part.ended for part in chain) <= wall + CLOCK_SLACK_S]
+    return max(ended, key=lambda chain: chain[-1].ended, default=None)
+
+
+def _parts_of(files: list[FileContents], scope: str) -> list[Part]:
+    parts: dict[object, Part] = {}
+    process: dict[int, str | None] = {}
+    loose: list[tuple[FileContents, Session, list[Segment]]] = []
+    for file in files:
+        for index, session in enumerate(file.sessions.all):
+            segments = [s for s in file.segments if s.session == index and s.spec.scope == scope and s.count]
+            if not segments:
+                continue
+            if session.id is None and session.start_step is None and file.process is not None:
+                loose.append((file, session, segments))
+                continue
+            part = parts.setdefault(session.id or id(session), Part(session))
+            process[id(part)] = file.process
+            part.segments += segments
+            part.paths.add(file.path)
+    for file, session, segments in loose:
+        # A file that its process opened later, or its bulk file: no session mark of its own.
+        began = _first_wall(segments)
+        owners = [p for p in parts.values() if process[id(p)] == file.process and _first_wall(p.segments) <= began]
+        owner = max(owners, key=lambda part: _first_wall(part.segments), default=None)
+        if owner is None:
+            owner = parts[id(session)] = Part(session)
+            process[id(owner)] = file.process
+        owner.segments += segments
+        owner.paths.add(file.path)
+    return [_measured(part, scope) for part in parts.values() if _has_parameters(part)]
+
+
+def _measured(part: Part, scope: str) -> Part:
+    told = part.session.wall
+    began = _first_wall(part.segments)
+    part.started = began if told is None else min(told, began)
+    part.ended = max(segment.last_wall for segment in part.segments)
+    first = min(segment.first_step for segment in part.segments if segment.spec.kind == "parameters")
+    declared = part.session.start_of(scope)
+    part.start_step = first if declared is None else min(first, declared)
+    part.origin = 0 if declared is None else part.start_step
+    part.facts = part.session.facts(scope)
+    return part
+
+
+def _first_wall(segments: list[Segment]) -> float:
+    return min(segment.first_wall for segment in segments)
+
+
+def _has_parameters(part: Part) -> bool:
+    return any(segment.spec.kind == "parameters" for segment in part.segments)

@@ -30,6 +30,8 @@ const pictures: readonly Picture[] = [
   { name: "too-small", logdir: "runs", look: { link: { run: "digits/too_small" } } },
   { name: "digits", logdir: "runs", look: { link: { run: "digits/healthy" } } },
   { name: "frozen", logdir: "runs", look: { link: { run: "text/frozen_block" } } },
+  { name: "resumed", logdir: "runs", look: { link: { run: "digits/resumed" } } },
+  { name: "earlier", logdir: "runs", look: { link: { run: "digits/resumed", until: "0" } } },
   { name: "narrow", logdir: "runs", look: { width: 820, link: { run: "text/healthy", step: "600" } } },
   { name: "empty", logdir: "empty", look: {} },
 ];

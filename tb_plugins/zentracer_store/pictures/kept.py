@@ -28,6 +28,9 @@ T = TypeVar("T", bound=Sized)
 class Kept:
     """Results by key. A key says all that the result was made of, so a result never becomes wrong, only unused.
 
+    A result may say its place. The one that stood there before it was made of less, as of a log that has grown since:
+    nobody asks for it again, and it goes at once.
+
     Safe from any thread. Two that ask for the same at once both work it out: neither waits for the other, whose client
     may be gone.
     """
@@ -36,9 +39,11 @@ class Kept:
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
         self._results: OrderedDict[bytes, Any] = OrderedDict()
+        self._places: dict[bytes, bytes] = {}  # key of the result there
+        self._placed: dict[bytes, bytes] = {}  # place of the result
         self.nbytes = 0
 
-    def get(self, key: bytes, make: Callable[[], T]) -> T:
+    def get(self, key: bytes, make: Callable[[], T], place: bytes | None = None) -> T:
         """The result of `key`, by `make` where it is not kept."""
         with self._lock:
             found: T | None = self._results.get(key)
@@ -50,10 +55,18 @@ class Kept:
             if key not in self._results:
                 self._results[key] = made
                 self.nbytes += made.nbytes
+                if place is not None:
+                    if place in self._places:
+                        self._drop(self._places[place])
+                    self._places[place], self._placed[key] = key, place
             while self.nbytes > self._most_bytes:
-                _, dropped = self._results.popitem(last=False)
-                self.nbytes -= dropped.nbytes
+                self._drop(next(iter(self._results)))
         return made
+
+    def _drop(self, key: bytes) -> None:
+        self.nbytes -= self._results.pop(key).nbytes
+        if key in self._placed:
+            del self._places[self._placed.pop(key)]
 
 
 KEPT = Kept()

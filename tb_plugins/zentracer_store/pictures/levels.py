@@ -50,7 +50,8 @@ def level_of(source: Source, width: float, number: int, kept: Kept, check: Calla
         below = [level_of(source, width / 2, 2 * number + half, kept, check) for half in (0, 1)]
         return _joined(below[0], below[1])
 
-    return kept.get(key_of("level", source.key(lo, hi), places, first - lo), make)
+    place = key_of("level", source.key(lo, lo + 1), width, number)
+    return kept.get(key_of("level", source.key(lo, hi), places, first - lo), make, place)
 
 
 def _read(source: Source, first: Array, last: Array, check: Callable[[], None]) -> Cells:

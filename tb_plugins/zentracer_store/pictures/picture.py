@@ -99,8 +99,12 @@ class Picture:
             for source, some in zip(sources, bins, strict=True)
             for part in (source.key(*some.window), some.first, some.last, some.held, some.missing)
         ]
+        begun = [
+            source.key(lo, min(lo + 1, hi)) for source, (lo, hi) in zip(sources, [b.window for b in bins], strict=True)
+        ]
+        place = key_of(self._what, tile.width, float(tile.edges[0]), *begun)
         # Cells that were joined differ by rounding from those that were not: the same samples, but not the same key.
-        return self._kept.get(key_of(self._what, tile.width is None, *seen), lambda: self._made(tile, bins))
+        return self._kept.get(key_of(self._what, tile.width is None, *seen), lambda: self._made(tile, bins), place)
 
     def _made(self, tile: Tile, bins: Sequence[Bins]) -> Lines:
         self._check()

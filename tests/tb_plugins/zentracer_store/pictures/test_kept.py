@@ -36,6 +36,23 @@ def test_what_was_used_longest_ago_goes_first():
     assert made(kept, b"b")[1]
 
 
+def test_a_result_takes_the_place_of_the_one_before_it_there():
+    kept = Kept()
+    for key, place in ((b"a", b"here"), (b"b", b"there"), (b"cc", b"here"), (b"d", None)):
+        kept.get(key, lambda key=key: Result(len(key)), place)
+    assert kept.nbytes == 30
+    assert [made(kept, key)[1] for key in (b"cc", b"b", b"d", b"a")] == [False, False, False, True]
+    assert made(kept, b"cc") == (2, False), "a result without a place drives none away"
+
+
+def test_a_place_whose_result_went_for_want_of_room_is_free():
+    kept = Kept(20)
+    for key, place in ((b"a", b"here"), (b"b", None), (b"c", None), (b"d", b"here"), (b"e", b"here")):
+        kept.get(key, lambda: Result(1), place)
+        assert kept.nbytes <= 20
+    assert [made(kept, key)[1] for key in (b"e", b"c")] == [False, False]
+
+
 def test_a_result_larger_than_all_room_is_given_and_not_kept():
     kept = Kept(5)
     assert made(kept, b"a") == (1, True)

@@ -1,7 +1,8 @@
 """Whether a server's memory grows while it follows a log: 500 reloads, each of one record more, as the tab reloads.
 
-A reload is what our page asks for when it hears of news: the run, its steps and its cells. TensorBoard's own Python
-loader reads the log in the same process each second meanwhile.
+A reload is what our page asks for when it hears of news: the run, its steps and its cells. The log has 1,000 records
+before, so that the picture is as large at the beginning as at the end. TensorBoard's own Python loader reads the log in
+the same process each second meanwhile.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import psutil
 import zentracer_schema as schema
 from tests.tensorboard_server import Server, tensorboard
 
-ROWS = 100
+ROWS, BEFORE = 100, 1000
 WARM_UP, RELOADS = 50, 500
 PATIENCE_S = 60.0
 OURS = "data/plugin/zentracer_weights/"
@@ -35,19 +36,24 @@ def run() -> Iterator[dict[str, Any]]:
         run_directory = Path(folder, "logs/run/zentracer")
         run_directory.mkdir(parents=True)
         with open(run_directory / "events.out.tfevents.1700000000.host.1.0", "wb", buffering=0) as log:
+
+            def record(step: int) -> None:
+                values = random.random((ROWS, len(schema.PARAMETER_COLUMNS)), np.float32)
+                log.write(schema.frame(schema.table_event(1.7e9 + step, step, spec, values, with_spec=step == 0)))
+
             log.write(schema.frame(schema.file_version_event(1.7e9)))
+            for step in range(BEFORE):
+                record(step)
             flags = ("--logdir", str(Path(folder, "logs")), "--reload_interval", "1")
             env = {"ZENTRACER_CACHE_DIR": str(Path(folder, "cache"))}
             with tensorboard("python-no-tf", *flags, env=env) as server:
                 process = psutil.Process(server.process.pid)
                 began = 0
-                for step in range(WARM_UP + RELOADS):
-                    if step == WARM_UP:
+                for reload in range(WARM_UP + RELOADS):
+                    if reload == WARM_UP:
                         began = process.memory_info().rss
-                    values = random.random((ROWS, len(schema.PARAMETER_COLUMNS)), np.float32)
-                    event = schema.table_event(1.7e9 + step, step, spec, values, with_spec=step == 0)
-                    log.write(schema.frame(event))
-                    _reload(server, step)
+                    record(BEFORE + reload)
+                    _reload(server, BEFORE + reload)
                 ended = process.memory_info().rss
     yield _line("growth_percent", 100 * (ended - began) / began, "%")
     yield _line("memory_mb", ended / 1e6, "MB")

@@ -394,8 +394,9 @@ class Store:
 
     def _twins_due(self) -> bool:
         generation, due = self._compared
-        settled = all(file.finished for file in self._files.values())
-        return settled and generation != self._generation and time.monotonic() >= due
+        if generation == self._generation or time.monotonic() < due:
+            return False
+        return all(file.finished for file in self._files.values())
 
     def _compare(self) -> bool:
         """Compare all files with each other; says whether there is news."""

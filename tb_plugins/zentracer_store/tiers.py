@@ -10,7 +10,7 @@ GROWS_S = 60.0
 LAP_S, LONG_LAP_S = 2.0, 10.0
 """All that rest are looked at once in this time: the short one for a few, the long one for many."""
 
-FEW, MOST = 500, 3000
+FEW, MOST = 200, 3000
 """Looks a second at files that rest, where the long lap begins and where even that grows longer."""
 
 

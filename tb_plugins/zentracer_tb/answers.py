@@ -22,7 +22,7 @@ def runs_content(catalogue: Catalogue, *, server: str, logdir: str, problem: str
         "progress": asdict(catalogue.progress),
         "found": asdict(catalogue.counts),
         "looks_again_s": LOOKS_AGAIN_S,
-        "runs": [asdict(run) for run in catalogue.runs],
+        "runs": [vars(run) for run in catalogue.runs],  # asdict would copy all they hold, of thousands of runs
         "oddities": [asdict(oddity) for oddity in catalogue.oddities],
     }
 

@@ -74,9 +74,16 @@ def route(handler: Handler) -> App:
     return app
 
 
-def json_answer(request: Request, content: Mapping[str, Any], etag: str) -> Response:
-    """`content` as JSON; nothing but the tag where the client has it already."""
-    return unchanged(request, etag) or _response(json.dumps(content, allow_nan=False), "application/json", etag=etag)
+def json_of(content: Mapping[str, Any]) -> str:
+    """`content` as JSON, in which there is no NaN."""
+    return json.dumps(content, allow_nan=False)
+
+
+def json_answer(request: Request, content: Mapping[str, Any] | str, etag: str) -> Response:
+    """`content` as JSON, which it may be already; nothing but the tag where the client has it already."""
+    if kept := unchanged(request, etag):
+        return kept
+    return _response(content if isinstance(content, str) else json_of(content), "application/json", etag=etag)
 
 
 def binary_answer(

@@ -104,8 +104,8 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
             self._store.catalogue(), server=SERVER, logdir=self._where.shown, problem=self._where.problem
         )
         # States change with time, without anything being read: the content itself is the only true tag.
-        etag = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
-        return http.json_answer(request, content, etag)
+        text = http.json_of(content)
+        return http.json_answer(request, text, hashlib.sha256(text.encode()).hexdigest()[:16])
 
     def _run(self, request: Request) -> Response:
         run, generation, scopes = self._scopes(request)

@@ -9,6 +9,7 @@ from typing import Any
 from zentracer_store.contents.columns import Segment
 from zentracer_store.contents.file_contents import FileContents
 from zentracer_store.contents.sessions import Session
+from zentracer_store.runs.order import in_order
 
 CLOCK_SLACK_S = 1.0
 """Clocks of two machines agree to within this."""
@@ -42,13 +43,26 @@ def chains_of(files: Iterable[FileContents], scope: str) -> list[list[Part]]:
     """
     parts = _parts_of(list(files), scope)
     chains: list[list[Part]] = []
-    for part in sorted(parts, key=lambda part: part.started):
+    for part in _in_order(parts):
         chain = _named(chains, part.session.continues) or _ended_before(chains, part.started)
         if chain is None:
             chains.append([part])
         else:
             chain.append(part)
     return chains
+
+
+def _in_order(parts: list[Part]) -> list[Part]:
+    """Oldest first. One that continues another, or stands behind it in a file, is later."""
+    named = {part.session.id: number for number, part in enumerate(parts) if part.session.id is not None}
+    behind: list[set[int]] = []
+    last: dict[str, int] = {}
+    for number, part in enumerate(parts):
+        behind.append({last[path] for path in part.paths if path in last})
+        if part.session.continues in named:
+            behind[number].add(named[part.session.continues])
+        last |= dict.fromkeys(part.paths, number)
+    return [parts[number] for number in in_order([part.started for part in parts], behind)]
 
 
 def _named(chains: list[list[Part]], key: str | None) -> list[Part] | None:

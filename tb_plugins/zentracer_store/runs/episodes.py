@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from zentracer_store.contents.file_contents import FileContents
 from zentracer_store.contents.growing import Array
 from zentracer_store.contents.sessions import Session
 from zentracer_store.runs.chains import CLOCK_SLACK_S
+from zentracer_store.runs.order import in_order
 from zentracer_store.runs.restarts import restarts_in
 
 Table = Literal["points", "records"]
@@ -30,6 +32,11 @@ class Stretch:
     restart: bool
     points: tuple[int, int]
     records: tuple[int, int]
+
+    @property
+    def begin(self) -> tuple[int, int]:
+        """Where it begins in its file: points and records before it."""
+        return self.points[0], self.records[0]
 
     def column(self, table: Table, name: str) -> Array:
         """A column of the file's points or records."""
@@ -101,7 +108,24 @@ def episodes_of(files: Sequence[FileContents]) -> list[Episode]:
             parts[id(stretch)] = [stretch]
         else:
             owner.append(stretch)
-    return sorted((_episode(part) for part in parts.values()), key=lambda episode: episode.started)
+    return _in_order([_episode(part) for part in parts.values()])
+
+
+def _in_order(episodes: Sequence[Episode]) -> list[Episode]:
+    """Oldest first. One that continues another, or stands behind it in a file, is later; else those that began together
+    go by file."""
+    episodes = sorted(episodes, key=lambda episode: min((s.contents.path, s.begin) for s in episode.stretches))
+    named = {one.session.id: number for number, one in enumerate(episodes) if one.session.id is not None}
+    files: dict[str, list[tuple[tuple[int, int], int]]] = {}
+    behind: list[set[int]] = []
+    for number, episode in enumerate(episodes):
+        behind.append({named[episode.session.continues]} if episode.session.continues in named else set())
+        for stretch in episode.stretches:
+            files.setdefault(stretch.contents.path, []).append((stretch.begin, number))
+    for inside in files.values():
+        for (_, before), (_, number) in pairwise(sorted(inside)):
+            behind[number].add(before)
+    return [episodes[number] for number in in_order([episode.started for episode in episodes], behind)]
 
 
 def chain_numbers(episodes: Sequence[Episode]) -> list[int]:

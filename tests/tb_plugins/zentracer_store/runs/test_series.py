@@ -151,6 +151,19 @@ def test_steps_that_go_back_without_a_mark_begin_a_session_for_all_tags(tmp_path
     assert found.sessions[1].wall == WALL + 1007
 
 
+@pytest.mark.parametrize("every", [0.0, -5.0, 1.0])
+def test_the_order_of_a_file_is_that_of_its_sessions_whatever_its_clock_says(tmp_path, every):
+    log = write(writer(tmp_path / "a", 1, wall=WALL), [0, 1, 2], value=1, every=every)
+    write(log, [1, 2, 3], value=2, every=every).append()
+    assert shown(run_in(tmp_path / "a")["loss"]) == [(0, 1), (1, 2), (2, 2), (3, 2)]
+
+
+def test_files_that_began_together_follow_each_other_by_name(tmp_path):
+    write(writer(tmp_path / "a", 1, wall=WALL), [0, 1, 2], value=1, every=0).append()
+    write(writer(tmp_path / "a", 2, wall=WALL), [1, 2, 3], value=2, every=0).append()
+    assert shown(run_in(tmp_path / "a")["loss"]) == [(0, 1), (1, 2), (2, 2), (3, 2)]
+
+
 def test_what_counts_epochs_is_cut_where_it_goes_back_itself(tmp_path):
     first, second = writer(tmp_path / "a", 1), writer(tmp_path / "a", 2)
     for log, steps in ((first, range(0, 300)), (second, range(200, 400))):

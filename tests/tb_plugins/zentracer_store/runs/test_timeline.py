@@ -407,3 +407,11 @@ def test_chains_are_shown_as_the_book_says(tmp_path, sessions):
         later = [min(start, steps[0]) for start, steps in sessions[span.number + 1 :]]
         lost = [step for step in steps if any(step >= begin for begin in later)]
         assert span.overwritten == (Overwritten(lost[0], lost[-1], len(lost)) if lost else None)
+
+
+def test_a_session_is_behind_the_one_that_it_continues_though_its_clock_is_behind(tmp_path):
+    session(tmp_path / "a", 5, [0, 10, 20], key="one")
+    session(tmp_path / "a", 1, [10, 20, 30], key="two", continues="one")
+    (scope,) = scopes_in(tmp_path).values()
+    assert [part.session.id for part in scope.chain] == ["one", "two"]
+    assert norms(scope.timeline) == {0: 5, 10: 1, 20: 1, 30: 1}

@@ -7,11 +7,13 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from zentracer_store.discover import text
 from zentracer_store.exporting.partition import MARKER, is_shortened, partition, refuse, replacing
 from zentracer_store.exporting.sheets import Form, Sheet
 from zentracer_store.exporting.tabular import Choice, batches_of
@@ -28,6 +30,7 @@ PART = "part-0"
 class Exported:
     """What was written: rows by kind, files and their bytes.
 
+    Where there was nothing to write, `files` is 0 and nothing was touched.
     `left_out` are sentences on what could not be read, `odd` on what is unusual, `shortened` runs with too long a name.
     """
 
@@ -53,7 +56,8 @@ def export(
     """Write what is chosen of `logdir` to the directory `out`, which appears only once all of it is there.
 
     One run at a time is read and written, so memory is bounded by the largest. What can't be read is left out and
-    told; it never keeps the rest from being written.
+    told; it never keeps the rest from being written. Where nothing comes of it, nothing is written, and what is at
+    `out` stays.
 
     Raises:
         Refused: something is at `out` that must stay.
@@ -64,14 +68,21 @@ def export(
     chosen = [run for run in found.runs if choice.takes_run(run)]
     done = Exported(out, left_out=[f"{problem.path}: {problem.text}" for problem in found.problems])
     listed: list[dict[str, Any]] = []
-    with replacing(out, force=force, keep=logdir) as folder:
+    with suppress(_NothingToWrite), replacing(out, force=force, keep=logdir) as folder:
         way = _Way(found, chosen, progress)
         for name in chosen:
             run = read_run(name, found.runs[name], way.read)
             listed.append(_write(run, form, choice, folder, done))
             way.done(name)
+        if not done.rows.total():
+            done.files = done.bytes = 0
+            raise _NothingToWrite
         _mark(folder, logdir, form, listed, done)
     return done
+
+
+class _NothingToWrite(Exception):
+    """Keeps an export without a row from taking the place of one that has some."""
 
 
 class _Way:
@@ -138,7 +149,7 @@ def _mark(folder: Path, logdir: str, form: Form, runs: list[dict[str, Any]], don
         "format": FORMAT,
         "zentracer": metadata.version("zentracer"),
         "written": time.time(),
-        "logdir": os.path.abspath(logdir),
+        "logdir": text(os.path.abspath(logdir)),
         "form": form,
         "runs": runs,
         "left_out": done.left_out,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +21,8 @@ LONGEST_NAME = 255
 """Bytes that file systems allow a name."""
 
 _HASH_DIGITS = 12
+_MOST_OF_NAME = 200
+_FRESH_S = 60.0
 
 
 class Refused(Exception):
@@ -49,8 +53,9 @@ def is_shortened(value: str, key: str = "run") -> bool:
 def replacing(out: str, *, force: bool = False, keep: str | None = None) -> Iterator[Path]:
     """A directory to fill. When the block ends well it becomes `out`, and where it does not it is removed.
 
-    So nobody ever sees half of it. With `force` it takes the place of an export that is there; of anything else it
-    never does. `keep` is a directory that must not be `out` nor inside it.
+    So nobody ever sees half of it; what an export to `out` left that was killed is removed. With `force` it takes the
+    place of an export that is there; of anything else it never does. `keep` is a directory that must not be `out` nor
+    inside it.
 
     Raises:
         Refused: something is at `out` that must stay.
@@ -58,10 +63,12 @@ def replacing(out: str, *, force: bool = False, keep: str | None = None) -> Iter
     target = Path(os.path.realpath(out))
     refuse(out, force=force, keep=keep)
     target.parent.mkdir(parents=True, exist_ok=True)
-    making = target.parent / f".{target.name}.{secrets.token_hex(4)}.partial"
-    making.mkdir()
+    _sweep(target)
+    making = _beside(target, "partial")
     try:
-        yield making
+        making.mkdir()
+        with _held(making):
+            yield making
         refuse(out, force=force, keep=keep)  # it took a while: something may have come there meanwhile
         _put(making, target)
     except BaseException:
@@ -78,6 +85,9 @@ def refuse(out: str, *, force: bool, keep: str | None = None) -> None:
     target = Path(os.path.realpath(out))
     if keep is not None and Path(os.path.realpath(keep)).is_relative_to(target):
         raise Refused(f"{out} holds the logs themselves. Give another --out.")
+    for above in target.parents:
+        if above.exists() and not above.is_dir():
+            raise Refused(f"{above} is a file, so {out} can't be in it. Give another --out.")
     if not target.exists():
         return
     if not target.is_dir():
@@ -90,16 +100,56 @@ def refuse(out: str, *, force: bool, keep: str | None = None) -> None:
         raise Refused(f"{out} holds an export already. Replace it with --force, or give another --out.")
 
 
+def _beside(target: Path, ending: str) -> Path:
+    """A new name beside `target` that says what it belongs to."""
+    return target.parent / f"{_beginning(target)}{secrets.token_hex(4)}.{ending}"
+
+
+def _beginning(target: Path) -> str:
+    return f".{os.fsencode(target.name)[:_MOST_OF_NAME].decode('utf-8', 'ignore')}."
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[bool]:
+    """Holds a lock on a directory, which ends with the process. Gives whether nobody else does."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # it is held, or the file system knows no locks
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(descriptor)
+
+
+def _sweep(target: Path) -> None:
+    """Remove what exports to `target` left that were killed. One that is still being written is held, or young."""
+    ours = re.compile(rf"{re.escape(_beginning(target))}[0-9a-f]{{8}}\.partial")
+    with suppress(OSError):
+        for folder in list(target.parent.iterdir()):
+            if not ours.fullmatch(folder.name) or folder.is_symlink() or not _is_of_an_export(folder):
+                continue
+            with _held(folder) as free:
+                if free and time.time() - folder.stat().st_mtime > _FRESH_S:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_of_an_export(folder: Path) -> bool:
+    return all(entry.name.startswith("kind=") or entry.name == MARKER for entry in folder.iterdir())
+
+
 def _put(making: Path, target: Path) -> None:
     if not target.exists() or not any(target.iterdir()):
         making.rename(target)  # takes the place of an empty directory
         return
-    old = target.parent / f".{target.name}.{secrets.token_hex(4)}.old"
-    target.rename(old)
+    old = _beside(target, "old")
     try:
+        target.rename(old)
         making.rename(target)
-    except OSError:
-        with suppress(OSError):
+    finally:
+        if target.exists():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
             old.rename(target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)

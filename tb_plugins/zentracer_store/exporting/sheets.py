@@ -27,12 +27,13 @@ class Sheet:
     def __init__(self, path: Path, form: Form, schema: pa.Schema) -> None:
         self.rows = 0
         self._form = form
+        self._file = open(path, "wb")  # noqa: SIM115 - pyarrow itself opens no path that is not UTF-8
         if form == "parquet":
             # Without the Arrow schema beside it, every reader sees plain strings where we hold numbered ones.
-            self._writer = pq.ParquetWriter(path, schema, compression="zstd", store_schema=False)
+            self._writer = pq.ParquetWriter(self._file, schema, compression="zstd", store_schema=False)
         else:
             options = pyarrow.csv.WriteOptions(quoting_style="needed")
-            self._writer = pyarrow.csv.CSVWriter(path, plain(schema.empty_table()).schema, write_options=options)
+            self._writer = pyarrow.csv.CSVWriter(self._file, plain(schema.empty_table()).schema, write_options=options)
 
     def write(self, parts: Iterable[pa.Table]) -> None:
         """Add the rows of `parts`, each as a row group of its own in Parquet."""
@@ -46,7 +47,8 @@ class Sheet:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._writer.close()
+        with self._file:
+            self._writer.close()
 
 
 def plain(table: pa.Table) -> pa.Table:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from zentracer.cli.trouble import check_logdir, counted, printable, size
+from zentracer.cli.streams import tell
+from zentracer.cli.trouble import Outcome, check_logdir, counted, printable, size
 from zentracer.missing import needed_for
 
 if TYPE_CHECKING:
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
     from zentracer_store.examining.hidden import Hidden
 
 _DAMAGED = 1
+_UNTOLD = 2
 _MOST = 20
 _MOST_PLACES = 3
 
 _EPILOG = """\
-exit status: 0 nothing is damaged, 1 something is, 2 the directory could not be examined."""
+exit status: 0 nothing is damaged, 1 something is, 2 the directory could not be examined, or the
+report not be printed."""
 
 
 def add_to(commands: Any) -> None:
@@ -40,24 +43,21 @@ def add_to(commands: Any) -> None:
     parser.set_defaults(run_command=run)
 
 
-def run(given: argparse.Namespace) -> int:
-    """Examine. Returns the exit status."""
+def run(given: argparse.Namespace) -> Outcome:
+    """Examine."""
     with needed_for("zentracer doctor"):
         from zentracer_store.examining.doctor import examine
-    check_logdir(given.logdir)
-    report = examine(given.logdir, _tell if sys.stderr.isatty() else lambda done, total: None)
+    report = examine(check_logdir(given.logdir), _tell if sys.stderr.isatty() else lambda done, total: None)
     if given.json:
-        print(json.dumps(content(report), indent=1))
+        lines = iter([json.dumps(content(report), indent=1)])
     else:
-        for line in words(report, None if given.all else _MOST):
-            print(printable(line))
-    return _DAMAGED if report.damage else 0
+        lines = map(printable, words(report, None if given.all else _MOST))
+    return Outcome(_DAMAGED if report.damage else 0, lines, _UNTOLD)
 
 
 def _tell(done: int, total: int) -> None:
     """How far it has come, in place."""
-    sys.stderr.write(f"\r\x1b[K{done:,} of {total:,} runs" if done < total else "\r\x1b[K")
-    sys.stderr.flush()
+    tell(f"\r\x1b[K{done:,} of {total:,} runs" if done < total else "\r\x1b[K")
 
 
 def content(report: Report) -> dict[str, Any]:
@@ -105,8 +105,8 @@ def _runs(report: Report, most: int | None) -> Iterator[str]:
         yield ""
         yield "Runs"
     for run in report.runs[:most]:
-        sorts = ", ".join(f"{count} {sort}" for sort, count in run.tags.items())
-        tags = f"{sorts} tag{'s' if sum(run.tags.values()) > 1 else ''}" if sorts else "nothing"
+        sorts = [f"{count:,} {sort}" for sort, count in run.tags.items()]
+        tags = f"{', '.join(sorts)} tag{'' if list(run.tags.values()) == [1] else 's'}" if sorts else "nothing"
         by = f", by {' and '.join(run.writers)}" if run.writers else ""
         step = "" if run.last_step is None else f", to step {run.last_step:,}"
         sessions = f", {run.sessions} sessions" if run.sessions > 1 else ""

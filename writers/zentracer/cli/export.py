@@ -8,7 +8,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, TextIO
 
-from zentracer.cli.trouble import Trouble, check_logdir, counted, pattern, printable, size
+from zentracer.cli.streams import tell
+from zentracer.cli.trouble import Outcome, Trouble, check_logdir, counted, pattern, printable, size
 from zentracer.missing import needed_for
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ _DRAWN_EVERY_S = 0.1
 _EPILOG = """\
 DIR gets a folder for each kind of data and run, kind=scalars/run=NAME/part-0.parquet, with names percent-encoded, as
 DuckDB, Arrow, pandas, Polars and Spark read it. Rows are sorted by tag and step. Every point is there; those that a
-later session of the training wrote anew have superseded = true. DIR appears only once it is whole.
+later session of the training wrote anew have superseded = true. DIR appears only once it is whole,
+and not at all where there is nothing to write.
 
 exit status: 0 all was written, 1 something could not be read and was left out, 2 nothing was written."""
 
@@ -51,8 +53,8 @@ def add_to(commands: Any) -> None:
     parser.set_defaults(run_command=run)
 
 
-def run(given: argparse.Namespace) -> int:
-    """Export. Returns the exit status."""
+def run(given: argparse.Namespace) -> Outcome:
+    """Export."""
     with needed_for("zentracer export"):
         from zentracer_store.exporting.export import export
         from zentracer_store.exporting.partition import Refused
@@ -61,7 +63,7 @@ def run(given: argparse.Namespace) -> int:
     kinds = None if given.kind is None else frozenset(given.kind)
     if unknown := sorted((kinds or frozenset()) - set(EVERY_KIND)):
         raise Trouble(f"There is no kind {unknown[0]!r}. The kinds are {', '.join(EVERY_KIND)}.")
-    out = given.out or f"{os.path.basename(os.path.abspath(logdir))}-{given.to}"
+    out = _place(given.out, logdir, given.to)
     teller = Teller(sys.stderr)
     try:
         done = export(
@@ -75,28 +77,47 @@ def run(given: argparse.Namespace) -> int:
     except Refused as refusal:
         raise Trouble(str(refusal)) from refusal
     except OSError as error:
-        raise Trouble(f"{out} could not be written ({error.strerror}). Nothing of it is left.") from error
+        raise Trouble(f"{out} could not be written ({error.strerror or error}). Nothing of it is left.") from error
     finally:
         teller.done()
-    _sum_up(done)
-    return _LEFT_OUT if done.left_out else 0
+    _tell_of(done)
+    if not done.files:
+        raise Trouble(f"Nothing to write was found under {given.logdir}{_narrowed(given)}. Nothing was written.")
+    status = _LEFT_OUT if done.left_out else 0
+    return Outcome(status, [_summary(done)], status)
 
 
-def _sum_up(done: Exported) -> None:
+def _place(out: str | None, logdir: str, form: str) -> str:
+    """Where to write."""
+    if out is None:
+        return f"{os.path.basename(os.path.abspath(logdir))}-{form}"
+    if not out:
+        raise Trouble("--out is empty. Give the directory to write.")
+    return os.path.expanduser(out)
+
+
+def _narrowed(given: argparse.Namespace) -> str:
+    """The options that left something out, if any did."""
+    names = [f"--{name}" for name in ("run", "tag", "kind") if getattr(given, name) is not None]
+    return f" that {' and '.join(names)} would take" if names else ""
+
+
+def _tell_of(done: Exported) -> None:
+    """Say what is not in the export, or not as one would expect it."""
     for texts in (done.left_out, done.odd):
         for text in texts[:_MOST_TOLD]:
-            print(printable(text), file=sys.stderr)
+            tell(f"{printable(text)}\n")
         if (more := len(texts) - _MOST_TOLD) > 0:
-            print(f"... and {more:,} more like these; `zentracer doctor` lists them.", file=sys.stderr)
+            tell(f"... and {more:,} more like these; `zentracer doctor` lists them.\n")
     for name in done.shortened:
         text = f"The run's name is too long for a folder and was shortened; _export.json has it whole: {name}"
-        print(printable(text), file=sys.stderr)
-    if not done.files:
-        print(f"Nothing matched. {done.out} holds no rows.")
-        return
+        tell(f"{printable(text)}\n")
+
+
+def _summary(done: Exported) -> str:
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in done.rows.items())
     where = f"{size(done.bytes)} in {counted(done.files, 'file')}"
-    print(f"{printable(done.out)}: {kinds} of {counted(done.runs, 'run')}, {where}.")
+    return f"{printable(done.out)}: {kinds} of {counted(done.runs, 'run')}, {where}."
 
 
 class Teller:
@@ -115,14 +136,13 @@ class Teller:
             return
         self._told = now
         line = words(progress)
-        self._stream.write(f"\r\x1b[K{line}" if self._in_place else f"{line}\n")
-        self._stream.flush()
+        tell(f"\r\x1b[K{line}" if self._in_place else f"{line}\n", self._stream)
         self._open = self._in_place
 
     def done(self) -> None:
         """Leave the line that was written in place."""
         if self._open:
-            self._stream.write("\n")
+            tell("\n", self._stream)
             self._open = False
 
 

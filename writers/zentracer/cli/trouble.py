@@ -5,10 +5,21 @@ from __future__ import annotations
 import argparse
 import os
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 
 class Trouble(Exception):
     """The command can't do what it was asked; the message is a sentence for the user."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended: its exit status, and what it prints. `untold` is the status where that can't be printed."""
+
+    status: int
+    lines: Iterable[str]
+    untold: int
 
 
 def pattern(text: str) -> re.Pattern[str]:
@@ -21,6 +32,8 @@ def pattern(text: str) -> re.Pattern[str]:
 
 def check_logdir(logdir: str) -> str:
     """`logdir`, if it is a directory here."""
+    if not logdir:
+        raise Trouble("LOGDIR is empty. Give the directory that holds the logs.")
     path = os.path.expanduser(logdir)
     if not os.path.exists(path):
         raise Trouble(f"{logdir} is not there. Give the directory that holds the logs.")

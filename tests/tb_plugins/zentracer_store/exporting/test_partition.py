@@ -1,6 +1,7 @@
 """Directories that appear whole, and names of runs as names of folders."""
 
 import os
+import time
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -137,3 +138,69 @@ def test_a_link_to_an_export_stays_a_link(tmp_path):
         fill(folder, "new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real/data").read_text() == "new"
+
+
+def left(folder: Path) -> Path:
+    """What a killed export leaves, an hour old."""
+    (folder / "kind=scalars").mkdir(parents=True)
+    os.utime(folder, (time.time() - 3600,) * 2)
+    return folder
+
+
+def test_what_a_killed_export_left_is_removed_and_nothing_else(tmp_path):
+    gone = left(tmp_path / ".out.0123abcd.partial")
+    stay = [left(tmp_path / name) for name in (".other.0123abcd.partial", ".out.mine.partial", ".out.89abcdef.partial")]
+    (stay[-1] / "thesis.tex").touch()
+    os.utime(stay[-1], (0, 0))
+    young = tmp_path / ".out.00000000.partial"
+    young.mkdir()
+    with replacing(str(tmp_path / "out")) as folder:
+        fill(folder)
+    assert not gone.exists()
+    assert all(path.exists() for path in (*stay, young))
+
+
+def test_an_export_that_is_still_being_written_is_not_removed(tmp_path):
+    out = str(tmp_path / "out")
+    with replacing(out, force=True) as slow:
+        fill(left(slow / "kind=texts").parent, "slow")
+        with replacing(out) as folder:
+            fill(folder)
+        os.utime(slow, (0, 0))
+        with replacing(out, force=True) as folder:
+            fill(folder)
+        assert slow.exists()
+    assert (tmp_path / "out/data").read_text() == "slow"
+
+
+def test_an_interrupt_between_the_renames_brings_the_old_export_back(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    with replacing(str(out)) as folder:
+        fill(folder, "old")
+    rename, calls = Path.rename, []
+
+    def interrupted(self, target):
+        calls.append(target)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt), replacing(str(out), force=True) as folder:
+        fill(folder, "new")
+    assert (out / "data").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("name", ["x" * 250, "ä" * 125, "x" * 255])
+def test_a_name_may_be_as_long_as_the_file_system_takes(tmp_path, name):
+    for _ in range(2):
+        with replacing(str(tmp_path / name), force=True) as folder:
+            fill(folder)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_nothing_can_be_inside_a_file(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(Refused, match=r"/file is a file, so .*/file/x/y can't be in it. Give another --out."):
+        refuse(str(tmp_path / "file/x/y"), force=False)

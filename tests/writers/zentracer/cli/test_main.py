@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.logs import write_scalars
+from tests.tb_plugins.zentracer_store.examining import hiding_logs
 from zentracer.cli.trouble import counted, printable, size
 
 ROOT = Path(__file__).parents[4]
@@ -77,6 +78,65 @@ def test_a_reader_that_has_seen_enough_is_no_trouble(tmp_path):
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+SHELL = "{} -m zentracer.cli {} {} {}"
+
+
+@pytest.mark.parametrize("streams", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-", "2>/dev/full"])
+def test_an_export_needs_no_streams(tmp_path, streams):
+    write_scalars(tmp_path / "runs", {"loss": [1.0]})
+    more = f"--to csv --out {tmp_path}/out"
+    line = SHELL.format(sys.executable, "export", tmp_path / "runs", f"{more} {streams}")
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "out/kind=scalars/run=./part-0.csv").exists()
+
+
+@pytest.mark.parametrize(("name", "more", "status"), [("doctor", "", 2), ("export", "--to csv", 0)])
+def test_a_full_output_is_told(tmp_path, name, more, status):
+    write_scalars(tmp_path / "runs", {"loss": [1.0]})
+    line = f"cd {tmp_path} && {SHELL.format(sys.executable, name, 'runs', more)} >/dev/full"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True)
+    assert done.stderr == "zentracer: Not all could be printed (No space left on device).\n"
+    assert done.returncode == status
+
+
+def test_help_that_cannot_be_printed_is_no_traceback():
+    line = SHELL.format(sys.executable, "--help", "", ">/dev/full")
+    assert subprocess.run(["sh", "-c", line], capture_output=True, text=True).stderr == ""
+
+
+def test_names_of_any_alphabet_are_printed_where_only_ascii_can_be(tmp_path):
+    write_scalars(tmp_path / "übung", {"loss": [1.0]})
+    command = [sys.executable, "-m", "zentracer.cli", "doctor", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\\xfcbung: 1 scalar tag" in done.stdout
+
+
+def test_a_damaged_log_gives_its_status_though_nobody_reads_on(tmp_path):
+    hiding_logs.damaged_data(tmp_path)
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "zentracer.cli", "doctor", tmp_path]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_what_the_command_line_says_cannot_move_the_cursor(command):
+    assert command("doctor", "\x1b[2J")[2].startswith("zentracer: \\x1b[2J is not there.")
+    assert "unrecognized arguments: --\\x1b[2J\n" in command("doctor", ".", "--\x1b[2J")[2]
+
+
+@pytest.mark.parametrize("arguments", [["doctor"], ["export", "--to", "csv"]])
+def test_an_empty_directory_name_is_told(command, arguments):
+    name, *more = arguments
+    assert command(name, "", *more)[::2] == (
+        2,
+        "zentracer: LOGDIR is empty. Give the directory that holds the logs.\n",
+    )
 
 
 def test_a_missing_package_is_named_with_what_to_install(tmp_path):

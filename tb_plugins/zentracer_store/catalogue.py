@@ -125,6 +125,5 @@ def count(files: Sequence[Followed], trials: Iterable[Trial]) -> Counts:
 def _state(trial: Trial, files: Sequence[Followed], now: float) -> str:
     if not all(file.finished for file in files):
         return "reading" if any(file.reached for file in files) else "waiting"
-    if trial.ended or all(now - file.changed > LIVE_S for file in files):
-        return "ended"
-    return "live"
+    recent = [file for file in files if now - file.changed <= LIVE_S]
+    return "live" if any(trial.is_written(file.found.path) for file in recent) else "ended"

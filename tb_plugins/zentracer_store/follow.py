@@ -46,6 +46,7 @@ class Follower:
         self._asked = time.monotonic()
         self._wake = threading.Condition()
         self._closed = False
+        self._looked: float | None = None
         self._thread: threading.Thread | None = None
 
     def ask(self) -> None:
@@ -57,13 +58,20 @@ class Follower:
                 self._thread = threading.Thread(target=self._run, name="zentracer-follow", daemon=True)
                 self._thread.start()
             elif idle:
-                self._wake.notify()
+                self._wake.notify_all()
+
+    def wait_for_look(self, age_s: float, timeout_s: float) -> None:
+        """Return once the last look is no older than `age_s`, or after `timeout_s`: who asks first in a while would
+        else be told what there was then."""
+        asked = time.monotonic()
+        with self._wake:
+            self._wake.wait_for(lambda: self._closed or (self._looked or -1e9) >= asked - age_s, timeout_s)
 
     def close(self) -> None:
         """Stop, and wait until the thread has ended."""
         with self._wake:
             self._closed = True
-            self._wake.notify()
+            self._wake.notify_all()
         if self._thread is not None:
             self._thread.join()
 
@@ -79,6 +87,8 @@ class Follower:
             began = time.monotonic()
             fruitless = 0.0 if self._safely() else time.monotonic() - began
             with self._wake:
+                self._looked = began
+                self._wake.notify_all()
                 recent = time.monotonic() - self._asked < RECENT_S
                 if not self._closed:
                     # At most a tenth of one core goes into looking at what does not change.

@@ -25,6 +25,11 @@ from zentracer_store.runs.spans import SessionSpan
 from zentracer_store.runs.trial import ALL, Scope, Trial, View
 from zentracer_store.tiers import Tiers
 
+STALE_S = 3.0
+"""What was last looked at longer ago is looked at again before it is told, if that takes no longer than `FRESHEN_S`."""
+
+FRESHEN_S = 0.7
+
 MOST_LISTED = 1000
 """Oddities, of all files together."""
 
@@ -74,6 +79,10 @@ class Store:
         if run is not None:
             self._wanted = run
         self._follower.ask()
+
+    def freshen(self) -> None:
+        """Wait a moment for the first look in a while."""
+        self._follower.wait_for_look(STALE_S, FRESHEN_S)
 
     def close(self) -> None:
         """End the thread that follows the files, and the processes that read for it."""
@@ -407,7 +416,8 @@ class Store:
 
     def _compare_some(self) -> bool:
         """Point out files with the same bytes, as far as that is quickly found out; says whether there is news."""
-        twins = self._twins.look([Candidate(f.trial, path, f.found.shown) for path, f in self._files.items()])
+        files = sorted(self._files.items())
+        twins = self._twins.look([Candidate(file.trial, path, file.found.shown) for path, file in files])
         told = {twin.file.path: twin.text for twin in twins}
         with self._lock:
             news = False

@@ -100,6 +100,7 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
 
     def _runs(self, request: Request) -> Response:
         self._store.ask()
+        self._store.freshen()
         content = runs_content(
             self._store.catalogue(), server=SERVER, logdir=self._where.shown, problem=self._where.problem
         )

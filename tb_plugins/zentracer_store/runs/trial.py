@@ -128,15 +128,16 @@ class Trial:
         """Whether weights or applied gradients had NaN entries."""
         return any(segment.has_nan for file in self.files.values() for segment in file.segments)
 
-    @property
-    def ended(self) -> bool:
-        """Whether the newest session says that it ended. Each of its files repeats it; one of them says so."""
-        sessions = [
-            session for file in self.files.values() for session in file.sessions.all if session.wall is not None
-        ]
+    def is_written(self, path: str) -> bool:
+        """Whether the process that wrote a file may still do so: the newest of its sessions does not say that it ended.
+
+        Each of a process's files repeats its session; one of them says that it ended.
+        """
+        process = self.files[path].process
+        own = [file for file in self.files.values() if file.process == process] if process else [self.files[path]]
+        sessions = [session for file in own for session in file.sessions.all if session.wall is not None]
         newest = max(sessions, key=lambda session: session.wall or 0.0, default=None)
-        same = [s for s in sessions if s is newest or (newest is not None and s.id and s.id == newest.id)]
-        return any(session.ended for session in same)
+        return not any(s.ended for s in sessions if s is newest or (newest is not None and s.id and s.id == newest.id))
 
     @property
     def last_step(self) -> int | None:

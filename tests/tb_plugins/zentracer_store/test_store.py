@@ -11,7 +11,7 @@ import pytest
 from torch.utils.tensorboard import SummaryWriter
 
 import zentracer_schema as schema
-from tests.logs import EVENTS, Log, begin, parameters, table, write_run, write_scalars
+from tests.logs import EVENTS, WALL, Log, begin, parameters, table, write_run, write_scalars
 from zentracer_store import CellsQuery, Store, answer_cells, parse_places
 from zentracer_store.catalogue import LIVE_S
 from zentracer_store.follow import Follower
@@ -511,3 +511,31 @@ def test_of_very_many_oddities_the_newest_are_listed(tmp_path, store_of, monkeyp
         "There are 4 oddities, of which the 2 newest are listed. `zentracer doctor LOGDIR` tells of them all."
     )
     assert [oddity.run for oddity in others] == ["run3", "run2"]
+
+
+def test_a_run_is_live_as_long_as_one_of_its_processes_writes(tmp_path, store_of):
+    for number, ends in ((1, False), (2, True)):
+        name = f"events.out.tfevents.170000000{number}.host.{number}.0"
+        log = begin(tmp_path / "a", name, wall=WALL + number).session(str(number))
+        log.table(0, parameters(["w"]), table(1))
+        if ends:
+            log.add(schema.session_stop_event(log.wall, 0))
+        log.append()
+    store = store_of(tmp_path)
+    assert runs(store)["a"].state == "live"
+    first = tmp_path / "a/zentracer/events.out.tfevents.1700000001.host.1.0"
+    os.utime(first, (LONG_AGO, LONG_AGO))
+    store.look()
+    assert runs(store)["a"].state == "ended"
+
+
+def test_who_asks_first_in_a_while_is_told_what_is_there_now(tmp_path, store_of, monkeypatch):
+    monkeypatch.setattr("zentracer_store.store.FRESHEN_S", 10)
+    monkeypatch.setattr("zentracer_store.store.STALE_S", 0)
+    store = store_of(tmp_path, look=False)
+    write_run(tmp_path / "a")
+    store.ask()
+    store.freshen()
+    assert list(runs(store)) == ["a"]
+    store.close()
+    store.freshen()  # and who asks a store that is closed does not wait

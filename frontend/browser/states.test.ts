@@ -120,9 +120,9 @@ for (const mode of MODES)
         assert.equal(now.lastStep, "1190");
         const mark = tab.test("restart-1");
         await mark.waitFor();
-        assert.equal(await mark.textContent(), "restart, 20 samples overwritten");
+        assert.equal(await mark.textContent(), "restart, 20 samples superseded");
         await mark.click();
-        assert.match(await tab.text("sessions"), /Steps 600 to 790 were overwritten since, 20 samples\./);
+        assert.match(await tab.text("sessions"), /Steps 600 to 790 were superseded since, 20 samples\./);
         await tab.changing("lastStep", () => tab.test("show-until-0").click());
         assert.equal((await tab.signs()).lastStep, "790");
         assert.match(await tab.text("past"), /^As the run stood before session 2 began/);

@@ -105,6 +105,17 @@ def _run_info(trial: Trial, files: Sequence[Followed]) -> RunInfo:
     )
 
 
+def newest(told: Iterable[Sequence[Oddity]], most: int) -> list[Oddity]:
+    """At most so many of the oddities of all files, newest first. No file takes the place of another's newest ones."""
+
+    def age(oddity: Oddity) -> float:
+        return -(oddity.wall or 0.0)
+
+    ranked = [(rank, oddity) for file in told for rank, oddity in enumerate(sorted(file, key=age))]
+    ranked.sort(key=lambda pair: (pair[0], age(pair[1])))
+    return sorted((oddity for _, oddity in ranked[:most]), key=age)
+
+
 def count(files: Sequence[Followed], trials: Iterable[Trial]) -> Counts:
     """What all files hold together."""
     sorts: dict[str, str] = {}

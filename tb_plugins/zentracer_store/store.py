@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from zentracer_store.caching.cache import Cache, Saved
 from zentracer_store.caching.ingest import Ingest
-from zentracer_store.catalogue import Catalogue, Oddity, count, run_info
+from zentracer_store.catalogue import Catalogue, Oddity, count, newest, run_info
 from zentracer_store.contents.file_contents import FileContents
 from zentracer_store.contents.file_contents import Oddity as Note
 from zentracer_store.contents.growing import Lost
@@ -39,7 +39,10 @@ MUCH_BYTES = 16 << 20
 TWINS_EVERY_S = 30.0
 """Files are compared with each other this often while anything changes."""
 
-_TOO_MANY = "There are {:,} oddities, of which the {:,} newest are listed. `zentracer doctor LOGDIR` tells of them all."
+_TOO_MANY = (
+    "There are {:,} oddities, of which {:,} are listed, the newest of each file. "
+    "`zentracer doctor LOGDIR` tells of them all."
+)
 
 logger = logging.getLogger(__name__)
 
@@ -121,11 +124,11 @@ class Store:
             by_trial: dict[str, list[Followed]] = {}
             for file in files:
                 by_trial.setdefault(file.trial, []).append(file)
-            oddities = [oddity for file in files for oddity in self._told(file)]
-            oddities.sort(key=lambda oddity: oddity.wall or 0.0, reverse=True)
+            told = [self._told(file) for file in files]
+            oddities, count_told = newest(told, MOST_LISTED), sum(map(len, told))
             general = list(self._cache.problems)
-            if len(oddities) > MOST_LISTED:
-                general.append(_TOO_MANY.format(len(oddities), MOST_LISTED))
+            if count_told > MOST_LISTED:
+                general.append(_TOO_MANY.format(count_told, MOST_LISTED))
             troubles = (Oddity(None, None, None, text, None) for text in general)
             progress = progress_of(
                 files=sum(file.finished for file in files),
@@ -138,7 +141,7 @@ class Store:
             return Catalogue(
                 self._generation,
                 tuple(run_info(self._trials[name], by_trial[name]) for name in sorted(by_trial)),
-                (*self._problems, *troubles, *oddities[:MOST_LISTED]),
+                (*self._problems, *troubles, *oddities),
                 count(files, self._trials.values()),
                 progress,
             )

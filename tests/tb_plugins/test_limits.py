@@ -39,12 +39,12 @@ LIMITS = {
         "zentracer_store/contents/test_file_contents.py::test_tags_over_the_limit_are_not_read_and_told_once",
     ),
     "oddities told of a file": (
-        "zentracer_store.contents.intake:MOST_ODDITIES",
+        "zentracer_store.contents.file_contents:MOST_ODDITIES",
         "zentracer_store/test_store.py::test_damage_without_end_is_told_up_to_a_limit",
     ),
     "oddities listed in all": (
         "zentracer_store.store:MOST_LISTED",
-        "zentracer_store/test_store.py::test_of_very_many_oddities_the_newest_are_listed",
+        "zentracer_store/test_store.py::test_of_very_many_oddities_the_newest_of_each_file_are_listed",
     ),
     "unmarked restarts of a file": (
         "zentracer_store.runs.restarts:MOST_RESTARTS",

@@ -24,7 +24,6 @@ from zentracer_store.caching.entry import READING
 from zentracer_store.caching.shelf import Shelf
 from zentracer_store.contents.file_contents import FileContents
 from zentracer_store.contents.growing import Lost
-from zentracer_store.contents.intake import note
 from zentracer_store.reading.tail import Tail, Unreadable
 
 READ_BYTES = 8 << 20
@@ -91,7 +90,7 @@ def _read_on(path: str, tail: Tail, contents: FileContents, cache: Cache, tell: 
             contents = FileContents(path)
         contents.feed(batch.records)
         for damage in batch.damage:
-            note(contents, damage.text, damage.offset)
+            contents.note_damage(damage.text, damage.offset)
         saved, now = Saved.NOTHING, time.monotonic()
         if not batch.more or now >= save_at or tail.offset - saved_to >= SAVE_BYTES:
             saved = _save(path, tail, contents, cache, last=not batch.more)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, dataclass
 from operator import itemgetter
@@ -25,6 +26,10 @@ from zentracer_store.reading.bulk import Bulk, Found, Layout
 from zentracer_store.reading.decode import parse_event
 from zentracer_store.reading.records import Records
 
+MOST_ODDITIES = 100
+"""Of one file: so many places of damage, and so many records that are odd."""
+
+_MORE = "There is more like this in the file, which is not listed."
 _LARGE_BATCH = 1 << 20
 
 _PROCESS = re.compile(r"(?:events\.out\.tfevents|zentracer)\.\d+\.(.+\.\d+)\.\d+(?:\.ztrec)?")
@@ -65,6 +70,7 @@ class FileContents:
         self._tables = Tables(path, self.sessions, self._tell, self._note_step)
         self._takers = Takers(self._tags, self._tables, self.sessions, self, self._tell)
         self._told: set[tuple[str, str]] = set()
+        self._noted: Counter[str] = Counter()
         self._sessions_noted = 1
         self._bulk = Bulk()
         # While records are taken in: the one at hand, and what has no place in the columns yet.
@@ -117,6 +123,10 @@ class FileContents:
             self.marks.append((len(self.points), len(self.records), session))
         self._sessions_noted = len(self.sessions.all)
 
+    def note_damage(self, text: str, offset: int) -> None:
+        """Note that bytes of the file hold no readable record."""
+        self._note("bytes", text, offset)
+
     def tell_undescribed(self) -> None:
         """Note as odd that tables wait for their description, once a tag."""
         for tag in sorted(self.undescribed):
@@ -155,6 +165,7 @@ class FileContents:
             "tables": self._tables.head(self._contents()),
             "oddities": [astuple(oddity) for oddity in self.oddities],
             "told": sorted(self._told),
+            "noted": self._noted,
             "skipped": self._takers.skipped,
             "last_step": self.last_step,
             "last_wall": self.last_wall,
@@ -173,6 +184,7 @@ class FileContents:
         contents._tables.restore(head["tables"], contents._contents(), column)
         contents.oddities = [Oddity(*oddity) for oddity in head["oddities"]]
         contents._told = {(tag, about) for tag, about in head["told"]}
+        contents._noted = Counter(head["noted"])
         contents._takers.skip(head["skipped"])
         contents.last_step, contents.last_wall = head["last_step"], head["last_wall"]
         return contents
@@ -272,11 +284,19 @@ class FileContents:
     def _note_step(self, step: int) -> None:
         self.last_step = step if self.last_step is None else max(step, self.last_step)
 
+    def _note(self, sort: str, text: str, offset: int) -> None:
+        """A file that is odd throughout is not told record by record, but what is odd in one way hides no other."""
+        self._noted[sort] += 1
+        if self._noted[sort] <= MOST_ODDITIES:
+            self.oddities.append(Oddity(text, offset, self.last_wall))
+        elif self._noted[sort] == MOST_ODDITIES + 1:
+            self.oddities.append(Oddity(_MORE, offset, self.last_wall))
+
     def _tell(self, tag: str, about: str, text: str) -> None:
         """Note something odd, the first time that it is about this of a tag."""
         if (tag, about) not in self._told:
             self._told.add((tag, about))
-            self.oddities.append(Oddity(text, self._offset, self.last_wall))
+            self._note("records", text, self._offset)
 
 
 def _walls(count: int, found: list[Found]) -> Array:

@@ -6,14 +6,11 @@ import os
 import re
 from dataclasses import dataclass, field
 
-from zentracer_store.contents.file_contents import FileContents, Oddity
+from zentracer_store.contents.file_contents import FileContents
 from zentracer_store.discover import FoundFile
 from zentracer_store.reading.tail import Batch, Tail
 
 _TIMED = re.compile(r"\d{9,11}\.\d+")
-
-MOST_ODDITIES = 100
-"""Of one file."""
 
 
 @dataclass
@@ -77,13 +74,4 @@ def take(contents: FileContents, batch: Batch) -> None:
     if not batch.more:
         contents.tell_undescribed()
     for damage in batch.damage:
-        note(contents, damage.text, damage.offset)
-
-
-def note(contents: FileContents, text: str, offset: int | None) -> None:
-    """Note something odd. A file that is odd throughout is not told record by record."""
-    count = len(contents.oddities)
-    if count < MOST_ODDITIES:
-        contents.oddities.append(Oddity(text, offset, contents.last_wall))
-    elif count == MOST_ODDITIES:
-        contents.oddities.append(Oddity("There is more like this in the file, which is not listed.", offset))
+        contents.note_damage(damage.text, damage.offset)

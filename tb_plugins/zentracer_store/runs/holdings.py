@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from zentracer_store.contents.file_contents import FileContents
 from zentracer_store.reading.decode import Sort
 
 MOST_EXAMPLES = 5
+_LONGEST_NAME = 200
 _SORTS: tuple[Sort, ...] = ("scalar", "histogram", "text", "image", "audio", "hparams", "graph", "tensor", "other")
 
 
@@ -56,4 +58,5 @@ def _points_by_tag(file: FileContents) -> np.ndarray:
 
 
 def _holding(sort: Sort, tags: Mapping[str, int]) -> Holding:
-    return Holding(sort, len(tags), sum(tags.values()), tuple(sorted(tags)[:MOST_EXAMPLES]))
+    names = (tag if len(tag) <= _LONGEST_NAME else tag[: _LONGEST_NAME - 1] + "…" for tag in sorted(tags))
+    return Holding(sort, len(tags), sum(tags.values()), tuple(islice(names, MOST_EXAMPLES)))

@@ -206,7 +206,7 @@ def test_one_bad_file_hides_neither_its_run_nor_another(tmp_path, store_of):
 
 
 def test_damage_without_end_is_told_up_to_a_limit(tmp_path, store_of, monkeypatch, caplog):
-    monkeypatch.setattr("zentracer_store.contents.intake.MOST_ODDITIES", 3)
+    monkeypatch.setattr("zentracer_store.contents.file_contents.MOST_ODDITIES", 3)
     path = write_run(tmp_path / "a", steps=range(8))
     data = bytearray(path.read_bytes())
     at = 0
@@ -471,6 +471,12 @@ def test_what_a_run_holds_is_told_by_sort(tmp_path, store_of):
     assert store.holdings("nowhere") == ()
 
 
+def test_a_tag_without_end_is_named_by_its_beginning(tmp_path, store_of):
+    write_scalars(tmp_path / "a", {"loss" * 1000: [1.0]})
+    (holding,) = store_of(tmp_path).holdings("a")
+    assert holding.examples == (("loss" * 50)[:199] + "…",)
+
+
 def test_files_with_the_same_bytes_are_pointed_out(tmp_path, store_of, caplog):
     path = write_run(tmp_path / "a")
     (tmp_path / "b/zentracer").mkdir(parents=True)
@@ -500,17 +506,37 @@ def test_files_that_two_writers_wrote_at_the_same_time_are_pointed_out(tmp_path,
     )
 
 
-def test_of_very_many_oddities_the_newest_are_listed(tmp_path, store_of, monkeypatch):
-    monkeypatch.setattr("zentracer_store.store.MOST_LISTED", 2)
+def test_of_very_many_oddities_the_newest_of_each_file_are_listed(tmp_path, store_of, monkeypatch):
+    monkeypatch.setattr("zentracer_store.store.MOST_LISTED", 4)
     for number in range(4):
         path = write_run(tmp_path / f"run{number}", steps=range(number + 1))
-        with open(path, "ab") as file:
-            file.write(b"this is no record at all")
+        for _ in range(1 + 5 * (number == 3)):
+            with open(path, "ab") as file:
+                file.write(b"this is no record at all" + schema.frame(schema.file_version_event(0.0)))
     first, *others = store_of(tmp_path).catalogue().oddities
     assert first.text == (
-        "There are 4 oddities, of which the 2 newest are listed. `zentracer doctor LOGDIR` tells of them all."
+        "There are 9 oddities, of which 4 are listed, the newest of each file. "
+        "`zentracer doctor LOGDIR` tells of them all."
     )
-    assert [oddity.run for oddity in others] == ["run3", "run2"]
+    assert sorted(oddity.run for oddity in others) == ["run0", "run1", "run2", "run3"]
+
+
+def test_what_is_odd_in_one_way_hides_no_other(tmp_path, store_of, monkeypatch):
+    monkeypatch.setattr("zentracer_store.contents.file_contents.MOST_ODDITIES", 3)
+    log = Log(tmp_path / "a" / EVENTS).version()
+    for number in range(9):
+        value = schema.Summary.Value(tag=f"zentracer/model/unknown/{number:08x}", simple_value=1.0)
+        value.metadata.plugin_data.plugin_name = "zentracer_unknown"
+        log.add(
+            schema.Event(wall_time=log.wall, step=number, summary=schema.Summary(value=[value])).SerializeToString()
+        )
+    path = log.append().path
+    with open(path, "ab") as file:
+        file.write(b"this is no record at all" + schema.frame(schema.file_version_event(0.0)))
+    told = [text for _, _, text in texts(store_of(tmp_path))]
+    assert sum("does not know" in text for text in told) == 3
+    assert told.count("There is more like this in the file, which is not listed.") == 1
+    assert sum("no readable record" in text for text in told) == 1
 
 
 def test_a_run_is_live_as_long_as_one_of_its_processes_writes(tmp_path, store_of):

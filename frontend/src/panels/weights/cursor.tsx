@@ -14,10 +14,12 @@ export function Cursor() {
   const [view, bounds, scope] = [picture.view.value, picture.bounds.value, model.scope.value];
   const zoomed = view && bounds && isZoomed(view, bounds);
   const first = steps?.steps[0] ?? 0;
-  const last = steps?.steps.at(-1) ?? 0;
+  const step = steps?.steps.length ? model.cursor.value : null;
+  // The cursor may be ahead of the answer that it follows.
+  const last = Math.max(steps?.steps.at(-1) ?? 0, step ?? 0);
   return (
     <CursorBar
-      step={steps?.steps.length ? model.cursor.value : null}
+      step={step}
       first={Math.min(0, first)}
       last={last}
       planned={scope?.planned ?? null}

@@ -71,7 +71,7 @@ export function restartText({ session, before }: Restart, sessions: readonly Ses
   const lost = sessions
     .slice(Math.max(0, before), session)
     .reduce((sum, each) => sum + (each.overwritten?.samples ?? 0), 0);
-  return lost ? `restart, ${plural(lost, "sample")} overwritten` : "restart";
+  return lost ? `restart, ${plural(lost, "sample")} superseded` : "restart";
 }
 
 /** A stretch of the picture in px, over steps that were recorded more than once. */
@@ -109,12 +109,12 @@ export function againBars(
   return merged;
 }
 
-/** `Steps 1,200 to 1,480 were overwritten since, 15 samples.` */
+/** `Steps 1,200 to 1,480 were superseded since, 15 samples.` */
 export function overwrittenText({ overwritten }: SessionInfo): string {
   if (!overwritten) return "";
   const { from, to, samples } = overwritten;
   const steps = from === to ? `Step ${whole(from)} was` : `Steps ${whole(from)} to ${whole(to)} were`;
-  return `${steps} overwritten since, ${plural(samples, "sample")}.`;
+  return `${steps} superseded since, ${plural(samples, "sample")}.`;
 }
 
 /** Says that this is not the run as it stands; empty where it is. */
@@ -139,13 +139,13 @@ export function shiftText(sessions: readonly SessionInfo[]): string {
   return `Sessions lie one behind the other: ${list.join(", ")}.`;
 }
 
-/** `Written in 3 sessions: the counter began again in 2 of them, 10 points were written anew.` */
+/** `Written in 3 sessions: the counter began again in 2 of them, 10 points were superseded.` */
 export function writtenIn(sessions: readonly SessionInfo[]): string {
   const again = sessions.filter(({ offset }) => offset !== null).length;
   const anew = sessions.reduce((sum, { overwritten }) => sum + (overwritten?.samples ?? 0), 0);
   const what = [
     ...(again ? [`the counter began again in ${whole(again)} of them`] : []),
-    ...(anew ? [`${plural(anew, "point")} ${anew === 1 ? "was" : "were"} written anew`] : []),
+    ...(anew ? [`${plural(anew, "point")} ${anew === 1 ? "was" : "were"} superseded`] : []),
   ].join(", ");
   return `Written in ${whole(sessions.length)} sessions${what && `: ${what}`}.`;
 }

@@ -51,7 +51,7 @@ test("a mark says what became of the samples before it, as far as there is room"
   const restarts = [{ step: 60, session: 1, before: 0 }];
   const label = (width: number, room = width) =>
     placeMarks(restarts, RESUMED, { from: 0, to: 120 }, width, room)[0]?.label;
-  assert.equal(label(800), "restart, 4 samples overwritten");
+  assert.equal(label(800), "restart, 4 samples superseded");
   assert.equal(label(200), "restart");
   assert.equal(label(40), "");
   assert.equal(label(800, 500), "restart", "what stands at the right end is left alone");
@@ -88,12 +88,12 @@ test("no two marks touch, whatever the restarts", () => {
 
 test("a restart in words", () => {
   assert.equal(restartText({ step: 60, session: 1, before: 0 }, [session(), session()]), "restart");
-  assert.equal(restartText({ step: 60, session: 1, before: 0 }, RESUMED), "restart, 4 samples overwritten");
+  assert.equal(restartText({ step: 60, session: 1, before: 0 }, RESUMED), "restart, 4 samples superseded");
   const two = [...RESUMED, session({ first: 50 })];
   two[1] = session({ overwritten: { from: 60, to: 120, samples: 7 } });
   assert.equal(
     restartText({ step: 50, session: 2, before: 0 }, two),
-    "restart, 11 samples overwritten",
+    "restart, 11 samples superseded",
     "those of a session that is hidden whole count too",
   );
   assert.equal(
@@ -136,10 +136,10 @@ test("a thousand restarts are no more bars than there is room for", () => {
 });
 
 test("what became of the samples of a session, in words", () => {
-  assert.equal(overwrittenText(RESUMED[0]!), "Steps 60 to 90 were overwritten since, 4 samples.");
+  assert.equal(overwrittenText(RESUMED[0]!), "Steps 60 to 90 were superseded since, 4 samples.");
   assert.equal(
     overwrittenText(session({ overwritten: { from: 9, to: 9, samples: 1 } })),
-    "Step 9 was overwritten since, 1 sample.",
+    "Step 9 was superseded since, 1 sample.",
   );
   assert.equal(overwrittenText(session()), "");
 });
@@ -147,17 +147,17 @@ test("what became of the samples of a session, in words", () => {
 test("what other writers did in several sessions, in words", () => {
   const anew = (samples: number) => session({ overwritten: { from: 0, to: 9, samples } });
   assert.equal(writtenIn([session(), session()]), "Written in 2 sessions.");
-  assert.equal(writtenIn([anew(1), session()]), "Written in 2 sessions: 1 point was written anew.");
+  assert.equal(writtenIn([anew(1), session()]), "Written in 2 sessions: 1 point was superseded.");
   assert.equal(
     writtenIn([anew(20), session({ offset: 10 }), session({ offset: 20 })]),
-    "Written in 3 sessions: the counter began again in 2 of them, 20 points were written anew.",
+    "Written in 3 sessions: the counter began again in 2 of them, 20 points were superseded.",
   );
 });
 
 test("an earlier view of the run says which it is, the run as it stands says nothing", () => {
   assert.equal(
     pastText(RESUMED, 0),
-    "As the run stood before session 2 began (29 Nov 2020, 22:10). Steps 60 to 90 were overwritten since, 4 samples.",
+    "As the run stood before session 2 began (29 Nov 2020, 22:10). Steps 60 to 90 were superseded since, 4 samples.",
   );
   assert.equal(
     pastText([session(), session()], 0),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from urllib.parse import unquote
 from tensorboard.plugins import base_plugin
 from werkzeug import Request, Response
 
-from zentracer_store import LARGEST_SIDE, CellsQuery, Lost, Scope, View, answer_cells, sample_of, values_at
+from zentracer_store import LARGEST_SIDE, CellsQuery, Lost, QueryError, Scope, View, answer_cells, sample_of, values_at
 from zentracer_tb import http
 from zentracer_tb.answers import run_content, runs_content
 from zentracer_tb.http import Refused
@@ -26,6 +27,8 @@ STATIC = Path(__file__).parent / "static"
 ENTRY = "weights"
 MOST_SESSIONS = 1_000_000
 MOST_RUNS = 16
+logger = logging.getLogger(__name__)
+
 SERVER = secrets.token_hex(8)
 """Tells one process from the next: generations begin anew in each."""
 
@@ -92,11 +95,15 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
             try:
                 return handler(request)
             except Lost as lost:
-                for run in request.args.getlist("run"):
-                    self._store.recover(run)
-                raise Refused(503, f"{lost} It is read again from its log.") from lost
+                sentences = [self._recover(run, lost) for run in request.args.getlist("run")]
+                raise Refused(503, sentences[0]) from lost
 
         return answer
+
+    def _recover(self, run: str, lost: Lost) -> str:
+        """Have a run read again, and say so."""
+        self._store.recover(run)
+        return f"{lost} It is read again from its log."
 
     def _runs(self, request: Request) -> Response:
         self._store.ask()
@@ -140,18 +147,29 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
         """The same window of several runs; one that has no answer says why, and hides none of the others."""
         if len(runs) > MOST_RUNS:
             raise Refused(400, f"One answer has at most {MOST_RUNS} runs, got {len(runs)}.")
-        found: dict[str, tuple[int, Scope] | Refused] = {}
-        for run in runs:
-            try:
-                _, generation, scope = self._scope(request, run)
-                found[run] = generation, scope
-            except Refused as reason:
-                found[run] = reason
-        etag = f"{SERVER}-" + ".".join("none" if isinstance(one, Refused) else str(one[0]) for one in found.values())
+        found = {run: self._scope_or_why(request, run) for run in runs}
+        etag = f"{SERVER}-" + ".".join("none" if isinstance(one, str) else str(one[0]) for one in found.values())
         if kept := http.unchanged(request, etag):
             return kept
-        header, arrays = side_by_side(found, query, check)
+        header, arrays = side_by_side(found, query, check, self._why)
         return http.binary_answer(request, header, arrays, etag)
+
+    def _scope_or_why(self, request: Request, run: str) -> tuple[int, Scope] | str:
+        """Generation and scope of one run out of several, or why there is none."""
+        try:
+            _, generation, scope = self._scope(request, run)
+        except Exception as error:
+            return self._why(run, error)
+        return generation, scope
+
+    def _why(self, run: str, error: Exception) -> str:
+        """Why one run out of several has no answer. What is lost of it is read again."""
+        if isinstance(error, Lost):
+            return self._recover(run, error)
+        if not isinstance(error, Refused | QueryError):
+            logger.error("The cells of run %s failed.", run, exc_info=error)
+            return f"ZenTracer failed on this run ({type(error).__name__}); the log says more."
+        return str(error)
 
     def _at(self, request: Request) -> Response:
         _, generation, scope = self._scope(request)

@@ -62,29 +62,41 @@ def _nothing() -> None:
     """Somebody always waits."""
 
 
+def _why(_: int, error: Exception) -> str:
+    if not isinstance(error, QueryError):
+        raise error
+    return str(error)
+
+
 def answer_several(
-    timelines: Sequence[Timeline], query: CellsQuery, *, kept: Kept = KEPT, check: Callable[[], None] = _nothing
-) -> list[CellsAnswer | QueryError]:
+    timelines: Sequence[Timeline],
+    query: CellsQuery,
+    *,
+    kept: Kept = KEPT,
+    check: Callable[[], None] = _nothing,
+    why: Callable[[int, Exception], str] = _why,
+) -> list[CellsAnswer | str]:
     """The same window of several timelines, by default over all that any of them recorded.
 
-    `MOST_CELLS` is for all together. One that has no answer says why, and hides none of the others.
+    `MOST_CELLS` is for all together. One that has no answer says why, and hides none of the others: `why` words what
+    was raised for the timeline at that place, or raises it to end the work for all.
     """
     bounds: list[tuple[float, float]] = []
     for timeline in timelines:
-        with suppress(QueryError):
+        with suppress(Exception):  # whatever it is, the answer below meets it again
             laid = laid_along(timeline, _axis_of(timeline, query.axis))
             bounds.append((float(laid.steps[0]), laid.end))
     if bounds:
         start = min(begin for begin, _ in bounds) if query.start is None else query.start
         end = max(stop for _, stop in bounds) if query.end is None else query.end
         query = replace(query, start=start, end=end)
-    answers: list[CellsAnswer | QueryError] = []
+    answers: list[CellsAnswer | str] = []
     most = MOST_CELLS
-    for timeline in timelines:
+    for place, timeline in enumerate(timelines):
         try:
             answer = answer_cells(timeline, query, kept=kept, check=check, most=most)
-        except QueryError as error:
-            answers.append(error)
+        except Exception as error:
+            answers.append(why(place, error))
             continue
         answers.append(answer)
         most = max(most - answer.arrays["mean"].size, 0)

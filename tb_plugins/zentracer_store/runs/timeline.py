@@ -153,7 +153,8 @@ def _stints(chain: Sequence[Part], offsets: Sequence[int]) -> tuple[Stint, ...]:
         left = part.ended
         if cuts[number] != NEVER:
             steps, walls, _ = _axis(_surviving([part], "parameters", [offsets[number]]))
-            left = float(np.interp(cuts[number], steps, walls, right=part.ended))
+            if len(steps):  # none of a table without rows
+                left = float(np.interp(cuts[number], steps, walls, right=part.ended))
         stints.append(Stint(number, part.started, part.ended, left))
     return tuple(stints)
 

@@ -8,7 +8,10 @@ import pytest
 from tests.logs import begin, parameters, row, table, write_run, write_scalars
 from tests.tb_plugins.zentracer_tb.reading import unpack
 from tests.tb_plugins.zentracer_tb.test_weights import Tab
+from zentracer_store import Lost, Store
+from zentracer_store.pictures import query
 from zentracer_tb import views
+from zentracer_tb.http import Refused
 
 
 @pytest.fixture
@@ -45,6 +48,44 @@ def test_a_run_without_an_answer_says_why_and_hides_no_other(tab):
     header, arrays = unpack(tab.ask("/cells?run=a&run=b&column=x").data)
     assert all(part["error"].startswith("No column 'x' is recorded.") for part in header["parts"])
     assert not arrays
+
+
+SEVERAL = "/cells?run=a&run=b&column=update_ratio"
+
+
+@pytest.mark.parametrize("what", ["Store.scopes", "answer_cells"])
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (ValueError("x"), "ZenTracer failed on this run (ValueError); the log says more."),
+        (Lost("It is gone."), "It is gone. It is read again from its log."),
+    ],
+)
+def test_a_run_that_fails_hides_no_other(tab, monkeypatch, what, error, sentence):
+    module, name = (Store, "scopes") if what == "Store.scopes" else (query, "answer_cells")
+    plain, asked, recovered = getattr(module, name), [], []
+
+    def first_fails(*args, **more):
+        asked.append(args)
+        if len(asked) == 1:
+            raise error
+        return plain(*args, **more)
+
+    monkeypatch.setattr(module, name, first_fails)
+    monkeypatch.setattr(tab.store, "recover", recovered.append)
+    header, arrays = unpack(tab.ask(SEVERAL).data)
+    assert [part.get("error") for part in header["parts"]] == [sentence, None]
+    assert {name.partition(".")[0] for name in arrays} == {"1"}
+    assert recovered == (["a"] if isinstance(error, Lost) else [])
+
+
+def test_a_question_about_several_runs_ends_as_a_whole(tab, monkeypatch):
+    def overtaken(*_, **__):
+        raise Refused(409, SUPERSEDED["error"])
+
+    monkeypatch.setattr(query, "answer_cells", overtaken)
+    answer = tab.ask(SEVERAL)
+    assert (answer.status_code, answer.json) == (409, SUPERSEDED)
 
 
 def test_the_limit_of_cells_is_for_all_runs_together(tmp_path):

@@ -3,6 +3,7 @@
 import shutil
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -109,6 +110,17 @@ def test_a_session_that_several_files_repeat_is_one(tmp_path):
     (scope,) = scopes_in(tmp_path).values()
     assert len(scope.chain) == 1
     assert [one.name for one in scope.timeline.rows] == ["w", "big"]
+
+
+@pytest.mark.parametrize("start", [0, 2])
+def test_a_session_whose_table_has_no_rows_hides_none_of_the_next(tmp_path, start):
+    empty = parameters([])
+    log = begin(tmp_path / "a").table(0, empty, table(0)).table(1, empty, table(0))
+    log.start(start).table(start, SPEC, table(1)).table(5, SPEC, table(1)).append()
+    (scope,) = scopes_in(tmp_path).values()
+    assert scope.timeline.steps.tolist() == [start, 5]
+    assert [stint.left - WALL for stint in scope.timeline.stints] == [2, 4]
+    assert len(scope.sessions) == 2
 
 
 def test_rows_that_join_later_are_one_timeline_with_the_rest(tmp_path):

@@ -207,7 +207,9 @@ class Tail:
         """Hand over the records whose data is sound and tell of the others, up to a last one that is in doubt."""
         ok = footers_ok(data, found.starts, found.lengths)
         count, end = len(ok), found.end
-        doubtful = count > 0 and not ok[-1] and (found.damaged or self.offset + end == self.size)
+        # Too few bytes behind it for a header that would bear out where it ends.
+        last = self.offset + end + HEADER_BYTES > self.size
+        doubtful = count > 0 and not ok[-1] and (found.damaged or last)
         if doubtful:
             count -= 1
             end = int(found.starts[-1]) - HEADER_BYTES

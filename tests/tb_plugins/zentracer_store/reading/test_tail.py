@@ -140,6 +140,18 @@ def test_a_record_that_was_cut_short_in_the_middle_costs_none_behind_it(tmp_path
     assert told == [(21, "100 bytes are no readable record and are skipped, up to byte 121.")]
 
 
+@pytest.mark.parametrize("behind", [0, 1, 5, 11, 12, 13])
+def test_a_record_that_was_cut_short_costs_none_behind_it_whenever_it_is_looked_at(tmp_path, behind):
+    path = tmp_path / "f"
+    cut = records(b"x" * 200)
+    begin, rest = records(b"first"), cut[:60] + records(*[b"y" * 24] * 9)
+    path.write_bytes((begin + rest)[: len(begin + cut) + behind])
+    tail = Tail(str(path))
+    payloads, _, _ = everything(tail)
+    path.write_bytes(begin + rest)
+    assert payloads + everything(tail)[0] == [b"first"] + [b"y" * 24] * 9
+
+
 def test_a_length_whose_checksum_matches_by_chance_is_no_record(tmp_path):
     path = tmp_path / "f"
     bad, decoy = bytearray(records(b"bad")), records(b"decoy" * 4)[:30]

@@ -155,4 +155,6 @@ def _spec_of(content: bytes, ours: TableTag) -> TableSpec:
     spec = TableSpec.from_json(content)
     if (spec.scope, spec.kind) != (ours.scope, ours.kind):
         raise FormatError(f"The description says scope {spec.scope!r} and kind {spec.kind!r}.")
+    if spec.kind == "pulse" and spec.rows is not None:
+        raise FormatError("The description of a pulse names rows; it has a row for each moment.")
     return spec

@@ -20,10 +20,11 @@ def last_update(segments: Iterable[Segment]) -> int | None:
         step[-1]
         for segment in segments
         if segment.spec.kind == "pulse"
+        and segment.spec.rows is None
         and segment.count
         and (step := segment.column("step", segment.count - 1, segment.count)) is not None
     ]
-    return max((int(step) for step in steps if abs(step) < _MOST_STEPS), default=None)
+    return max((int(step) for step in steps if -_MOST_STEPS < step < _MOST_STEPS), default=None)
 
 
 def reach_of(part: Part) -> Reach:

@@ -203,6 +203,16 @@ def test_a_description_of_another_scope_is_refused():
     assert "The description says scope 'other' and kind 'parameters'." in told(read(payload.SerializeToString()))[0]
 
 
+def test_a_pulse_whose_description_names_rows_is_told_and_costs_nothing_else():
+    pulse = schema.TableSpec("pulse", "model", (schema.ColumnSpec("step", dtype="float64"),), (schema.RowSpec("r"),))
+    contents = read(record(0, pulse, np.zeros((1, 1))), record(0))
+    assert told(contents) == [
+        "The description of a pulse names rows; it has a row for each moment. "
+        f"Such records of {pulse.tag} are skipped."
+    ]
+    assert [segment.spec for segment in contents.segments] == [SPEC]
+
+
 def test_a_record_that_is_no_event_is_told_with_its_offset():
     contents = read(schema.scalar_event(0.0, 0, {"loss": 1.0}), b"\xff\xff", schema.scalar_event(0.0, 1, {"loss": 2.0}))
     contents.feed(Records.of([(9, b"\xff")]))

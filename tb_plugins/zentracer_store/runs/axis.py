@@ -9,7 +9,7 @@ import numpy as np
 
 from zentracer_schema import CLOCK_COLUMNS
 from zentracer_store.contents.growing import Array
-from zentracer_store.runs.timeline import Timeline
+from zentracer_store.runs.timeline import FURTHEST, Timeline, near
 
 COUNTERS = ("updates", "forward_calls", "user_step", "samples", "epoch")
 """Columns of the clock that count training."""
@@ -78,7 +78,7 @@ class Axis:
     @property
     def _scale(self) -> float:
         """Axis units a step over all, by which the axis goes on outside of what is recorded."""
-        return float(self.at[-1] - self.at[0]) / float(self.steps[-1] - self.steps[0]) or 1.0
+        return _slope(self.at[-1] - self.at[0], self.steps[-1] - self.steps[0]) or 1.0
 
 
 def axis_of(timeline: Timeline, name: str) -> Axis:
@@ -113,7 +113,7 @@ def axes_of(timeline: Timeline) -> tuple[str, ...]:
 
 def _by_time(timeline: Timeline, name: str) -> Axis:
     steps, sessions = timeline.steps.astype(np.float64), timeline.sessions
-    walls = np.maximum.accumulate(timeline.walls)  # a clock that was set back makes no time of its own
+    walls = np.maximum.accumulate(near(timeline.walls))  # a clock that was set back makes no time of its own
     apart = np.append(0.0, np.where(np.diff(sessions) == 0, np.diff(steps), 0.0))
     pace = _ratio(np.append(0.0, np.diff(walls)), apart)
     before = walls.copy()
@@ -129,7 +129,7 @@ def _by_time(timeline: Timeline, name: str) -> Axis:
         idle_s = max(new.began - max(old.ended, left), 0.0)
         pauses.append(Pause(float(before[place]), float(walls[place]), float(steps[place]), idle_s))
     end = walls[-1] + (pace[-1] * (timeline.end - steps[-1]) or 1.0)
-    origin = 0.0 if name == "wall" else timeline.stints[0].began
+    origin = 0.0 if name == "wall" else stints[timeline.stints[0].session].began
     return Axis(
         name,
         "Wall time" if name == "wall" else "Time since the start",
@@ -143,7 +143,7 @@ def _by_time(timeline: Timeline, name: str) -> Axis:
 
 def _by_counter(timeline: Timeline, name: str) -> Axis:
     steps, values = timeline.clock(name)
-    told = np.isfinite(values)
+    told = np.abs(values) <= FURTHEST
     steps, values = steps[told].astype(np.float64), values[told]
     label = _LABELS[name]
     if len(steps) < 2 or values[0] == values[-1]:
@@ -151,11 +151,16 @@ def _by_counter(timeline: Timeline, name: str) -> Axis:
     back = np.flatnonzero(np.diff(values) < 0)
     if len(back):
         raise AxisError(f"{label} can't be the axis: it goes back at step {steps[back[0] + 1]:,.0f}.")
-    pace = (values[-1] - values[-2]) / (steps[-1] - steps[-2])
+    pace = _slope(values[-1] - values[-2], steps[-1] - steps[-2])
     if timeline.end > steps[-1]:
         values = np.append(values, values[-1] + pace * (timeline.end - steps[-1]))
         steps = np.append(steps, timeline.end)
     return Axis(name, label, "", steps, values, values)
+
+
+def _slope(rise: float, steps: float) -> float:
+    """Axis units a step; 0 where large steps are one as float64."""
+    return float(rise / steps) if steps > 0 else 0.0
 
 
 def _outside(values: Array, knots: Array) -> Array:

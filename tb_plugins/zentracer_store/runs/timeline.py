@@ -22,6 +22,9 @@ from zentracer_store.runs.tree import Tree
 GAP_FACTOR = 4
 """Samples further apart than this many recording intervals have a gap between them."""
 
+FURTHEST = float(1 << 50)
+"""A wall time in seconds, or a count, that lies further from 0 is none: what is worked out of it need not be finite."""
+
 MOST_ENTRIES = 1 << 50
 """A tensor that claims to be larger counts as this large: a shape is what the file says it is."""
 
@@ -150,13 +153,20 @@ def _stints(chain: Sequence[Part], offsets: Sequence[int]) -> tuple[Stint, ...]:
     cuts = cuts_of([part.start_step + offset for part, offset in zip(chain, offsets, strict=True)])
     stints = []
     for number, part in enumerate(chain):
-        left = part.ended
+        started, ended = near(np.array([part.started, part.ended])).tolist()
+        left = ended
         if cuts[number] != NEVER:
             steps, walls, _ = _axis(_surviving([part], "parameters", [offsets[number]]))
             if len(steps):  # none of a table without rows
-                left = float(np.interp(cuts[number], steps, walls, right=part.ended))
-        stints.append(Stint(number, part.started, part.ended, left))
+                left = float(np.interp(cuts[number], steps, near(walls), right=ended))
+        stints.append(Stint(number, started, ended, left))
     return tuple(stints)
+
+
+def near(walls: Array) -> Array:
+    """Wall times, none of them beyond `FURTHEST`."""
+    found: Array = np.clip(walls, -FURTHEST, FURTHEST)
+    return found
 
 
 def _rows_in_order(stretches: Sequence[_Stretch], modules: Sequence[str]) -> tuple[RowSpec, ...]:

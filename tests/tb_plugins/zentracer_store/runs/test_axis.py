@@ -9,7 +9,7 @@ import zentracer_schema as schema
 from tests.logs import WALL, begin, parameters, table
 from zentracer_store import Store, parse_places
 from zentracer_store.runs.axis import Axis, AxisError, Pause, axes_of, axis_of
-from zentracer_store.runs.timeline import timeline_of
+from zentracer_store.runs.timeline import FURTHEST, timeline_of
 
 SPEC = parameters(["w"])
 CLOCK = schema.TableSpec("clock", "model", schema.CLOCK_COLUMNS, (schema.RowSpec("model"),))
@@ -48,6 +48,44 @@ def test_the_axis_of_steps_is_the_steps(tmp_path):
     steps = np.array([-5.0, 0, 7.5, 20, 100])
     for way in (axis.positions, axis.ends, axis.steps_at):
         assert way(steps).tolist() == steps.tolist()
+
+
+@pytest.mark.parametrize(
+    "steps", [[2**63 - 3, 2**63 - 2], [2**62, 2**62 + 10], [-(2**63), -(2**63) + 1], [-(2**63), 0, 2**63 - 2]]
+)
+@pytest.mark.parametrize("name", ["step", "wall", "relative", "updates"])
+@pytest.mark.filterwarnings("error")
+def test_steps_that_are_one_as_floats_have_an_axis(tmp_path, steps, name):
+    session(tmp_path / "a", 1, steps, start=steps[0], updates=lambda step: steps.index(step))
+    axis = axis_of(timeline_in(tmp_path), name)
+    for way in (axis.positions, axis.ends, axis.steps_at):
+        assert np.isfinite(way(np.array(steps))).all()
+
+
+@pytest.mark.parametrize("furthest", [1e308, -1e308])
+@pytest.mark.parametrize("name", ["wall", "relative", "updates"])
+@pytest.mark.filterwarnings("error")
+def test_times_and_counts_that_are_none_make_no_axis_without_end(tmp_path, furthest, name):
+    values = [-furthest, 0, 1, 2, furthest]
+    for number in (1, 2):
+        log = begin(tmp_path / "a", f"events.out.tfevents.170000000{number}.host.{number}.0", start=0, wall=0)
+        log.session(f"{number}", f"{number - 1}" if number > 1 else None, start_step=3 * number - 3)
+        for step in range(3 * number - 3, 3 * number + 2):
+            log.wall = values[step - 3 * number + 3]
+            log.table(step, SPEC, table(1))
+            told = [values[step % 5] if c.name == "updates" else np.nan for c in schema.CLOCK_COLUMNS]
+            log.add(schema.table_event(log.wall, step, CLOCK, np.array([told]), with_spec=True))
+        log.append()
+    timeline = timeline_in(tmp_path)
+    try:
+        axis = axis_of(timeline, name)
+    except AxisError:
+        assert name == "updates"
+        return
+    found = axis.positions(timeline.steps)
+    assert np.isfinite(found).all()
+    assert (np.diff(found) >= 0).all()
+    assert np.abs(found).max() <= 2 * FURTHEST
 
 
 def test_samples_stand_at_their_wall_time_and_what_is_between_them_in_proportion(tmp_path):

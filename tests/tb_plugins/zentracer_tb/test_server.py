@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import zentracer_tb
 from tests.logs import EVENTS, begin, parameters, table, write_run, write_scalars
 from tests.tb_plugins.zentracer_tb.reading import unpack
 from tests.tensorboard_server import MODES, missing, tensorboard
@@ -194,7 +195,7 @@ def broken_package(tmp_path):
     def make(module, source):
         package = tmp_path / "broken/zentracer_tb"
         package.mkdir(parents=True)
-        ours = Path(sys.modules["zentracer_tb"].__file__).parent
+        ours = Path(zentracer_tb.__file__).parent
         for path in ours.glob("*.py"):
             (package / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
         (package / f"{module}.py").write_text(source)

@@ -207,8 +207,7 @@ def test_a_pulse_whose_description_names_rows_is_told_and_costs_nothing_else():
     pulse = schema.TableSpec("pulse", "model", (schema.ColumnSpec("step", dtype="float64"),), (schema.RowSpec("r"),))
     contents = read(record(0, pulse, np.zeros((1, 1))), record(0))
     assert told(contents) == [
-        "The description of a pulse names rows; it has a row for each moment. "
-        f"Such records of {pulse.tag} are skipped."
+        f"The description of a pulse names rows; it has a row for each moment. Such records of {pulse.tag} are skipped."
     ]
     assert [segment.spec for segment in contents.segments] == [SPEC]
 

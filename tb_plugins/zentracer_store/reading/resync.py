@@ -4,47 +4,102 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from zentracer_schema import FOOTER_BYTES, HEADER_BYTES, footer_ok, parse_length
-from zentracer_store.contents.growing import Array
 from zentracer_store.reading.checksums import checksums, masked
 
 MOST_SEARCHED = 64 << 20
 """Bytes that are searched for the next record. Holes, which take no room on the disk, do not count."""
 
+MOST_SPENT = 4 * MOST_SEARCHED
+"""Bytes of would-be records whose checksums do not match, after which a search is given up."""
+
+SPENT_AT_ONCE = 16 << 20
+"""After so many of them the other files have their turn."""
+
+_SPENT_PER_HEADER = 1 << 10  # what it costs to look behind a record, too
+_SPENT_PER_BYTE = 4  # of the file that is passed
 _PIECE = 4 << 20
 
 
-@dataclass(frozen=True)
-class Sought:
-    """What a search found: a record at `at`, or None; all before `to` needs no second look."""
+@dataclass
+class Search:
+    """The search for the record that follows a damage, which may take several looks.
 
-    at: int | None
-    to: int
-
-
-def next_record(descriptor: int, start: int, last: int, end: int) -> Sought:
-    """The first record whose header lies from `start` to `last`, in a file of `end` bytes.
-
-    A length whose checksum matches by chance is no record: its data must match too, or another record or the end of
-    the file stand right behind it.
+    No record begins before `to`, but for one at `awaited` whose end is not there yet. `spent` tells what it cost to
+    find out that what looks like records is none, in bytes that were read; of that there is not more than in
+    proportion to the file, whatever it holds.
     """
-    at = start
-    while last - at >= HEADER_BYTES:
-        data = os.pread(descriptor, min(_PIECE, last - at), at)
-        if len(data) < HEADER_BYTES:
+
+    to: int = 0
+    awaited: int | None = None
+    spent: int = 0
+    paused: bool = False
+    """The last look ended early, and the next one is to go on though the file does not change."""
+
+    @property
+    def given_up(self) -> bool:
+        """Whether too much that is none looks like a record."""
+        return self.spent >= MOST_SPENT
+
+    def passed(self, count: int) -> None:
+        """Note that reading got on by so many bytes, beyond the damage: the next search is another one."""
+        self.to, self.awaited, self.paused = 0, None, False
+        self.spent = max(0, self.spent - _SPENT_PER_BYTE * count)
+
+    def find(self, descriptor: int, last: int, end: int, *, quiet: bool) -> int | None:
+        """Where the first record begins whose header lies from `to` to `last`, in a file of `end` bytes.
+
+        A length whose checksum matches by chance is no record: its data must match too, or another record or the end
+        of the file stand right behind it. A record of which not all is there yet is waited for; with `quiet`, no more
+        of it is expected, and records behind it are found.
+        """
+        most = min(self.spent + SPENT_AT_ONCE, MOST_SPENT)
+        self.paused = False
+        while last - self.to >= HEADER_BYTES:
+            data = os.pread(descriptor, min(_PIECE, last - self.to), self.to)
+            if len(data) < HEADER_BYTES:
+                break
+            begin = self.to
+            for place, length in _headers(data):
+                self.to = begin + place
+                if self.spent >= most:
+                    self.paused = not self.given_up
+                    return None
+                if self._is_record(descriptor, length, end):
+                    return self.to
+                if not quiet and self.awaited is not None:
+                    break
+            else:
+                self.to = begin + len(data) - HEADER_BYTES + 1
+                continue
             break
-        for place in _headers(data, end - at).tolist():
-            found = _is_record(descriptor, at + place, end)
-            if found is None:
-                return Sought(None, at + place)  # not all of it is there yet
-            if found:
-                return Sought(at + place, at + place)
-        at += len(data) - HEADER_BYTES + 1
-    return Sought(None, at)
+        if self.awaited is not None:  # when the file has changed it may be whole
+            self.to, self.awaited = self.awaited, None
+        return None
+
+    def _is_record(self, descriptor: int, length: int, end: int) -> bool:
+        """Whether what begins at `to` with a valid header is a record."""
+        data = self.to + HEADER_BYTES
+        behind = data + length + FOOTER_BYTES
+        if behind > end and self.awaited is None:
+            self.awaited = self.to
+            return False
+        self.spent += _SPENT_PER_HEADER
+        if behind > end:
+            return False
+        header = os.pread(descriptor, HEADER_BYTES, behind)
+        if behind == end or (len(header) == HEADER_BYTES and parse_length(header) is not None):
+            return True
+        if length > MOST_SEARCHED:
+            return False
+        self.spent += length
+        payload = os.pread(descriptor, length + FOOTER_BYTES, data)
+        return len(payload) == length + FOOTER_BYTES and footer_ok(payload[:length], payload[length:])
 
 
 def data_after(descriptor: int, start: int, end: int) -> int | None:
@@ -76,32 +131,13 @@ def _behind_hole(descriptor: int, at: int, end: int) -> int:
         return end if error.errno == errno.ENXIO else at
 
 
-def _headers(data: bytes, room: int) -> Array:
-    """Places in `data` at which the 12 bytes of a header stand whose record has at most `room` bytes, rising."""
+def _headers(data: bytes) -> Iterable[tuple[int, int]]:
+    """Places in `data` at which the 12 bytes of a header stand, rising, and the length that each tells."""
     count = len(data) - HEADER_BYTES + 1
     high = np.ndarray(count, "<u4", data, 4, (1,))
     # A record of 4 GiB is over every limit, so the upper half of a length is zero; few other bytes are.
     places = np.flatnonzero(high == 0)
-    low = np.ndarray(count, "<u4", data, 0, (1,))[places]
-    places = places[low <= max(room - HEADER_BYTES - FOOTER_BYTES, 0)]
     lengths = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, np.uint8), 8)[places]
     told = np.ndarray(count, "<u4", data, 8, (1,))[places]
-    found: Array = places[masked(checksums(lengths)) == told]
-    return found
-
-
-def _is_record(descriptor: int, at: int, end: int) -> bool | None:
-    """Whether a record begins here whose header is valid; None while its end is not there."""
-    length = parse_length(os.pread(descriptor, HEADER_BYTES, at))
-    if length is None:
-        return False
-    behind = at + HEADER_BYTES + length + FOOTER_BYTES
-    if behind > end:
-        return None
-    header = os.pread(descriptor, HEADER_BYTES, behind)
-    if behind == end or (len(header) == HEADER_BYTES and parse_length(header) is not None):
-        return True
-    if length > MOST_SEARCHED:
-        return False
-    data = os.pread(descriptor, length + FOOTER_BYTES, at + HEADER_BYTES)
-    return len(data) == length + FOOTER_BYTES and footer_ok(data[:length], data[length:])
+    places = places[masked(checksums(lengths)) == told]
+    return zip(places.tolist(), np.ndarray(count, "<u4", data, 0, (1,))[places].tolist(), strict=True)

@@ -6,7 +6,7 @@ import os
 import stat
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from zentracer_schema import FOOTER_BYTES, HEADER_BYTES, parse_length
 from zentracer_store.reading.checksums import footers_ok
 from zentracer_store.reading.frames import Scan, scan
 from zentracer_store.reading.records import Records
-from zentracer_store.reading.resync import MOST_SEARCHED, data_after, next_record
+from zentracer_store.reading.resync import MOST_SEARCHED, Search, data_after
 from zentracer_store.reading.strangers import stranger
 
 LARGEST_RECORD = 1 << 30
@@ -78,7 +78,7 @@ class Tail:
         self._head = b""
         self._junction = b""
         self._told: set[tuple[int, str]] = set()
-        self._searched = 0  # from the damage at `offset` to here no record begins
+        self._search = Search()  # for a record behind what stands at `offset`
 
     def state(self) -> dict[str, Any]:
         """Where it stands and what the file looked like there, as JSON can hold it."""
@@ -86,7 +86,7 @@ class Tail:
             "offset": self.offset,
             "size": self.size,
             "told": sorted(self._told),
-            "searched": self._searched,
+            "search": asdict(self._search),
             "seen": self._seen,
             "head": self._head.hex(),
             "junction": self._junction.hex(),
@@ -96,7 +96,7 @@ class Tail:
     def resume(cls, path: str, state: Mapping[str, Any]) -> Tail:
         """A tail that goes on where `state` was taken, and finds out if the file is another one since."""
         tail = cls(path)
-        tail.offset, tail.size, tail._searched = state["offset"], state["size"], state["searched"]
+        tail.offset, tail.size, tail._search = state["offset"], state["size"], Search(**state["search"])
         tail._told = {(where, about) for where, about in state["told"]}
         tail._seen = None if state["seen"] is None else tuple(state["seen"])
         tail._head, tail._junction = bytes.fromhex(state["head"]), bytes.fromhex(state["junction"])
@@ -151,7 +151,7 @@ class Tail:
 
     def _restart(self, size: int) -> Damage:
         what = f"shrank from {self.offset:,} to {size:,} bytes" if size < self.offset else "was replaced by another"
-        self.offset = self._searched = 0
+        self.offset, self._search = 0, Search()
         self._told.clear()
         return Damage(0, f"The file {what} while it was followed. It is read anew from its beginning.", False)
 
@@ -167,7 +167,7 @@ class Tail:
         self._keep(data, found, batch)
         at_end = self.offset - begin == found.end
         if self.offset > begin:
-            self._searched = 0
+            self._search.passed(self.offset - begin)
         if not at_end:  # its last record is not to be trusted, and may still be on its way
             batch.more = found.damaged and self.offset > begin
             if not batch.more and found.damaged:
@@ -247,22 +247,31 @@ class Tail:
             if age < HOLE_S:
                 return True
             start = max(start, data - HEADER_BYTES)  # a length may begin with zeros
-        self._searched = max(self._searched, start)
+        return self._search_from(start, descriptor, batch, age)
+
+    def _search_from(self, start: int, descriptor: int, batch: Batch, age: float) -> bool:
+        """Go to the next record that begins at `start` or behind it, if there is one."""
+        where, search = self.offset, self._search
+        search.to = max(search.to, start)
         last = min(self.size, start + MOST_SEARCHED)
-        sought = next_record(descriptor, self._searched, last, self.size)
-        self._searched = sought.to
-        if sought.at is not None:
-            self.offset, self._searched = sought.at, 0
+        at = None if search.given_up else search.find(descriptor, last, self.size, quiet=age > QUIET_S)
+        rest = f"The rest, {self.size - where:,} bytes, is not read."
+        if at is not None:
+            self.offset = at
+            search.passed(at - where)
             batch.more = True
-            text = f"{sought.at - where:,} bytes are no readable record and are skipped, up to byte {sought.at:,}."
+            text = f"{at - where:,} bytes are no readable record and are skipped, up to byte {at:,}."
             self._tell(batch, where, "skipped", text)
-        elif last < self.size and sought.to + HEADER_BYTES > last:
-            text = f"What begins here is no record, nor does one begin within {MOST_SEARCHED >> 20} MB. The rest, "
-            self._tell(batch, where, "lost", f"{text}{self.size - where:,} bytes, is not read.")
-        else:
+        elif search.given_up:
+            text = "What begins here is no readable record, and too much behind it only looks like one."
+            self._tell(batch, where, "lost", f"{text} {rest}")
+        elif last < self.size and search.to + HEADER_BYTES > last:
+            text = f"What begins here is no record, nor does one begin within {MOST_SEARCHED >> 20} MB."
+            self._tell(batch, where, "lost", f"{text} {rest}")
+        elif not search.paused:
             text = "What begins here is no readable record. Reading goes on where the next one begins."
             self._tell(batch, where, "length", text)
-        return False
+        return search.paused
 
     def _tell_torn(self, batch: Batch, age: float) -> None:
         if age > QUIET_S:

@@ -179,6 +179,56 @@ def test_the_search_for_a_record_has_an_end(tmp_path, monkeypatch):
     assert sum(asked) < 10_000  # what was searched once is not searched again
 
 
+def header(length):
+    """The header of a record of that length."""
+    packed = struct.pack("<Q", length)
+    return packed + struct.pack("<I", schema.masked_crc(packed))
+
+
+def test_many_headers_that_are_none_cost_a_bounded_search_over_several_looks(tmp_path, monkeypatch):
+    monkeypatch.setattr("zentracer_store.reading.resync.SPENT_AT_ONCE", 1 << 20)
+    monkeypatch.setattr("zentracer_store.reading.resync.MOST_SPENT", 4 << 20)
+    path = tmp_path / "f"
+    claims = 500_000
+    path.write_bytes(records(b"first") + b"\xff" * 12 + header(claims) * 1000 + b"\xee" * claims + records(b"last"))
+    tail, asked, looks, told = Tail(str(path)), [], 0, []
+    real = os.pread
+    monkeypatch.setattr(os, "pread", lambda fd, count, offset: asked.append(count) or real(fd, count, offset))
+    while tail.differs(os.stat(path)):
+        looks += 1
+        told += everything(tail)[2]
+    size = path.stat().st_size
+    text = "What begins here is no readable record, and too much behind it only looks like one."
+    assert told == [(21, f"{text} The rest, {size - 21:,} bytes, is not read.")]
+    assert 3 <= looks <= 5
+    assert sum(asked) < (4 << 20) + claims + 4 * looks * size  # and not a thousand times what they claim
+    with open(path, "ab") as file:
+        file.write(b"more")
+    assert everything(tail) == ([], [], [])
+
+
+def test_a_search_that_was_interrupted_finds_what_is_there(tmp_path, monkeypatch):
+    monkeypatch.setattr("zentracer_store.reading.resync.SPENT_AT_ONCE", 1 << 20)
+    path = tmp_path / "f"
+    path.write_bytes(b"\xff" * 12 + header(500_000) * 10 + records(b"found") + b"\xee" * 500_000)
+    tail, payloads = Tail(str(path)), []
+    while tail.differs(os.stat(path)):
+        tail = resumed(tail)
+        payloads += everything(tail)[0]
+    assert payloads == [b"found"]
+
+
+def test_a_record_behind_damage_that_is_longer_than_what_is_there_yet_is_read_once_it_is_whole(tmp_path):
+    path = tmp_path / "f"
+    bad, long = bytearray(records(b"bad")), records(b"x" * 5000)
+    bad[0] ^= 1
+    path.write_bytes(bad + long[:100])
+    tail = Tail(str(path))
+    assert everything(tail)[0] == []
+    path.write_bytes(bad + long + records(b"last"))
+    assert everything(tail)[0] == [b"x" * 5000, b"last"]
+
+
 @settings(max_examples=80, deadline=None)
 @given(PAYLOADS, st.binary(min_size=1, max_size=300), PAYLOADS, st.sampled_from([16, 64, 1000]))
 def test_any_bytes_between_records_cost_no_record(tmp_path_factory, before, noise, behind, most):

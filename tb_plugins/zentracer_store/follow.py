@@ -19,7 +19,7 @@ IDLE_S = 30.0
 class WalkPace:
     """Spaces the walks over all directories by what they cost: each second for a few, seldom for very many.
 
-    Walks take half a percent of the time, or what one every 10 s takes where that is more, or 5 % at most. Where one
+    Walks take a quarter of a percent of the time, or what one every 10 s takes where that is more, or 5 % at most. Where one
     is likely to bring news it may come sooner.
     """
 
@@ -35,7 +35,7 @@ class WalkPace:
         """Note that a walk has just ended, and how long it took."""
         now = time.monotonic()
         self._allowed = now + 10 * seconds
-        self._due = now + max(1.0, min(200 * seconds, max(10.0, 20 * seconds)))
+        self._due = now + max(1.0, min(400 * seconds, max(10.0, 20 * seconds)))
 
 
 class Follower:

@@ -62,7 +62,7 @@ def test_a_look_that_fails_is_logged_and_tried_again(monkeypatch, caplog):
 
 @pytest.mark.parametrize(
     ("took", "sooner", "next_walk"),
-    [(0.001, 0.01, 1.0), (0.02, 0.2, 4.0), (0.1, 1.0, 10.0), (1.0, 10.0, 20.0)],
+    [(0.001, 0.01, 1.0), (0.02, 0.2, 8.0), (0.1, 1.0, 10.0), (1.0, 10.0, 20.0)],
 )
 def test_walks_are_spaced_by_what_they_cost(monkeypatch, took, sooner, next_walk):
     now = 1000.0

@@ -75,6 +75,7 @@ class Tail:
         self.offset = 0
         self.size = 0
         self._seen: tuple[int, int, int] | None = None
+        self._due: float | None = None  # the time at which the file is quiet, if it lacks something
         self._head = b""
         self._junction = b""
         self._told: set[tuple[int, str]] = set()
@@ -88,6 +89,7 @@ class Tail:
             "told": sorted(self._told),
             "search": asdict(self._search),
             "seen": self._seen,
+            "due": self._due,
             "head": self._head.hex(),
             "junction": self._junction.hex(),
         }
@@ -99,12 +101,14 @@ class Tail:
         tail.offset, tail.size, tail._search = state["offset"], state["size"], Search(**state["search"])
         tail._told = {(where, about) for where, about in state["told"]}
         tail._seen = None if state["seen"] is None else tuple(state["seen"])
+        tail._due = state["due"]
         tail._head, tail._junction = bytes.fromhex(state["head"]), bytes.fromhex(state["junction"])
         return tail
 
     def differs(self, status: os.stat_result) -> bool:
-        """Whether the file is not as it was when it was last read to its end."""
-        return _identity(status) != self._seen
+        """Whether the file is not as it was when it was last read to its end, or what it lacks is not to be waited for
+        any longer."""
+        return _identity(status) != self._seen or (self._due is not None and time.time() > self._due)
 
     def read(self, most: int = READ_BYTES) -> Batch:
         """The whole records after the last one, about `most` bytes of them.
@@ -133,11 +137,13 @@ class Tail:
                 batch.restarted = True
                 batch.damage.append(self._restart(status.st_size))
             self.size = status.st_size
-            waits = self._take(descriptor, most, batch, abs(time.time() - status.st_mtime))
+            age = abs(time.time() - status.st_mtime)
+            waits = self._take(descriptor, most, batch, age)
             self._remember(descriptor)
         finally:
             os.close(descriptor)
         self._seen = None if batch.more or waits else _identity(status)
+        self._due = status.st_mtime + QUIET_S if self.offset < self.size and age <= QUIET_S else None
         return batch
 
     def _was_replaced(self, descriptor: int, size: int) -> bool:
@@ -169,22 +175,19 @@ class Tail:
         if self.offset > begin:
             self._search.passed(self.offset - begin)
         if not at_end:  # its last record is not to be trusted, and may still be on its way
-            batch.more = found.damaged and self.offset > begin
-            if not batch.more and found.damaged:
-                return self._step_over(descriptor, batch, age, self.offset + HEADER_BYTES)
-            if not found.damaged and age > QUIET_S:
+            if not found.damaged:
                 text = "The data of the last record does not match its checksum. It is waited for."
-                self._tell(batch, self.offset, "torn", text)
-            return False
+                return self._wait(descriptor, batch, age, text)
+            batch.more = self.offset > begin
+            return False if batch.more else self._step_over(descriptor, batch, age, self.offset + HEADER_BYTES)
         if found.damaged:
             batch.more = self.offset > begin
             return False if batch.more else self._step_over(descriptor, batch, age, self.offset + 1)
         if found.length is not None:
-            self._await(found.length, batch, age)
-        else:
-            batch.more = self.offset > begin and begin + len(data) < self.size
-            if self.offset < self.size and not batch.more:
-                self._tell_torn(batch, age)
+            return self._await(found.length, descriptor, batch, age)
+        batch.more = self.offset > begin and begin + len(data) < self.size
+        if self.offset < self.size and not batch.more and age > QUIET_S:
+            self._tell(batch, self.offset, "torn", self._torn())
         self._tell_bare(found, batch, age)
         return False
 
@@ -221,17 +224,28 @@ class Tail:
         batch.records = Records(data, self.offset + starts - HEADER_BYTES, starts, lengths)
         self.offset += end
 
-    def _await(self, length: int, batch: Batch, age: float) -> None:
-        """What to do about a record that was not read whole."""
+    def _await(self, length: int, descriptor: int, batch: Batch, age: float) -> bool:
+        """What to do about a record that was not read whole. Says whether to look again though nothing changes."""
         whole = HEADER_BYTES + length + FOOTER_BYTES
         if self.offset + whole > self.size:
-            self._tell_torn(batch, age)
-            return
+            return self._wait(descriptor, batch, age, self._torn())
         if length > LARGEST_RECORD:
             text = f"The record has {length:,} bytes, over the limit of 1 GiB, and is skipped."
             self._tell(batch, self.offset, "large", text)
             self.offset += whole
         batch.more = True
+        return False
+
+    def _wait(self, descriptor: int, batch: Batch, age: float, text: str) -> bool:
+        """What to do about a last record that is not whole or not sound: wait for the rest of it while the file is
+        written, then go to a record behind its header, or tell that there is none."""
+        if age <= QUIET_S:
+            return False
+        begin = self.offset
+        paused = self._search_from(begin + HEADER_BYTES, descriptor, batch, age)
+        if self.offset == begin and not paused and not self._search.given_up:
+            self._tell(batch, begin, "torn", text)
+        return paused
 
     def _step_over(self, descriptor: int, batch: Batch, age: float, start: int) -> bool:
         """Go to the next record behind bytes that are none, which begin here."""
@@ -247,15 +261,17 @@ class Tail:
             if age < HOLE_S:
                 return True
             start = max(start, data - HEADER_BYTES)  # a length may begin with zeros
-        return self._search_from(start, descriptor, batch, age)
+        paused = self._search_from(start, descriptor, batch, age)
+        if self.offset == where and not paused and not self._search.given_up:
+            self._tell_not_found(batch, min(self.size, start + MOST_SEARCHED))
+        return paused
 
     def _search_from(self, start: int, descriptor: int, batch: Batch, age: float) -> bool:
-        """Go to the next record that begins at `start` or behind it, if there is one."""
+        """Go to the next record that begins at `start` or behind it, if there is one. Says whether to look again."""
         where, search = self.offset, self._search
         search.to = max(search.to, start)
         last = min(self.size, start + MOST_SEARCHED)
         at = None if search.given_up else search.find(descriptor, last, self.size, quiet=age > QUIET_S)
-        rest = f"The rest, {self.size - where:,} bytes, is not read."
         if at is not None:
             self.offset = at
             search.passed(at - where)
@@ -264,21 +280,21 @@ class Tail:
             self._tell(batch, where, "skipped", text)
         elif search.given_up:
             text = "What begins here is no readable record, and too much behind it only looks like one."
-            self._tell(batch, where, "lost", f"{text} {rest}")
-        elif last < self.size and search.to + HEADER_BYTES > last:
-            text = f"What begins here is no record, nor does one begin within {MOST_SEARCHED >> 20} MB."
-            self._tell(batch, where, "lost", f"{text} {rest}")
-        elif not search.paused:
-            text = "What begins here is no readable record. Reading goes on where the next one begins."
-            self._tell(batch, where, "length", text)
+            self._tell(batch, where, "lost", f"{text} The rest, {self.size - where:,} bytes, is not read.")
         return search.paused
 
-    def _tell_torn(self, batch: Batch, age: float) -> None:
-        if age > QUIET_S:
-            text = (
-                f"The last record is not whole ({self.size - self.offset:,} bytes of it are there). It is waited for."
-            )
-            self._tell(batch, self.offset, "torn", text)
+    def _tell_not_found(self, batch: Batch, last: int) -> None:
+        """Tell that no record begins up to `last`, and whether one may yet come there."""
+        where = self.offset
+        if last < self.size and self._search.to + HEADER_BYTES > last:
+            text = f"What begins here is no record, nor does one begin within {MOST_SEARCHED >> 20} MB. The rest, "
+            self._tell(batch, where, "lost", f"{text}{self.size - where:,} bytes, is not read.")
+        else:
+            text = "What begins here is no readable record. Reading goes on where the next one begins."
+            self._tell(batch, where, "length", text)
+
+    def _torn(self) -> str:
+        return f"The last record is not whole ({self.size - self.offset:,} bytes of it are there). It is waited for."
 
     def _tell_bare(self, found: Scan, batch: Batch, age: float) -> None:
         if age > QUIET_S and self.offset == self.size:

@@ -14,13 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zentracer_schema as schema
-from zentracer_store.reading.tail import LARGEST_RECORD, Tail, Unreadable
+from zentracer_store.reading.tail import LARGEST_RECORD, QUIET_S, Tail, Unreadable
 
 PAYLOADS = st.lists(st.binary(max_size=200), min_size=1, max_size=12)
 
 
 def records(*payloads):
     return b"".join(schema.frame(payload) for payload in payloads)
+
+
+def header(length):
+    """The header of a record of that length."""
+    packed = struct.pack("<Q", length)
+    return packed + struct.pack("<I", schema.masked_crc(packed))
 
 
 def everything(tail, most=1 << 20):
@@ -179,12 +185,6 @@ def test_the_search_for_a_record_has_an_end(tmp_path, monkeypatch):
     assert sum(asked) < 10_000  # what was searched once is not searched again
 
 
-def header(length):
-    """The header of a record of that length."""
-    packed = struct.pack("<Q", length)
-    return packed + struct.pack("<I", schema.masked_crc(packed))
-
-
 def test_many_headers_that_are_none_cost_a_bounded_search_over_several_looks(tmp_path, monkeypatch):
     monkeypatch.setattr("zentracer_store.reading.resync.SPENT_AT_ONCE", 1 << 20)
     monkeypatch.setattr("zentracer_store.reading.resync.MOST_SPENT", 4 << 20)
@@ -304,6 +304,66 @@ def test_a_last_record_with_a_wrong_checksum_is_told_where_nobody_writes_any_mor
     assert everything(Tail(str(path))) == ([b"first"], [0], [])
     sentence = "The data of the last record does not match its checksum. It is waited for."
     assert everything(old(path)) == ([b"first"], [0], [(21, sentence)])
+
+
+@pytest.mark.parametrize("cut", [records(b"x" * 5000)[:100], header(1 << 40), header(1 << 62) + b"x" * 50])
+def test_behind_a_last_record_that_never_became_whole_reading_goes_on_once_nobody_writes(tmp_path, cut):
+    path = tmp_path / "f"
+    path.write_bytes(records(b"first") + cut + records(b"second", b"third"))
+    assert everything(Tail(str(path))) == ([b"first"], [0], [])
+    end = 21 + len(cut)
+    sentence = f"{len(cut)} bytes are no readable record and are skipped, up to byte {end}."
+    tail = old(path)
+    assert everything(tail) == ([b"first", b"second", b"third"], [0, end, end + 22], [(21, sentence)])
+    with open(path, "ab") as file:
+        file.write(records(b"y" * 6000, b"last"))  # beyond where the one that was cut short claims to end
+    assert everything(tail)[0] == [b"y" * 6000, b"last"]
+
+
+def test_behind_a_last_record_with_a_wrong_checksum_reading_goes_on_once_nobody_writes(tmp_path):
+    path = tmp_path / "f"
+    whole = records(b"first") + records(b"x" * 64)[:36] + records(b"second", b"third")
+    path.write_bytes(whole + bytes(21 + 80 - len(whole)))  # as many bytes as it claims
+    payloads, _, told = everything(old(path))
+    assert payloads == [b"first", b"second", b"third"]
+    assert told[0] == (21, "36 bytes are no readable record and are skipped, up to byte 57.")
+
+
+def test_behind_damage_and_a_record_that_never_became_whole_reading_goes_on_once_nobody_writes(tmp_path):
+    path = tmp_path / "f"
+    bad = bytearray(records(b"bad"))
+    bad[0] ^= 1
+    path.write_bytes(bad + header(5000) + header(6000) + records(b"last"))
+    assert everything(Tail(str(path)))[0] == []
+    payloads, _, told = everything(old(path))
+    assert payloads == [b"last"]
+    assert told == [(0, "43 bytes are no readable record and are skipped, up to byte 43.")]
+
+
+def test_a_record_that_nothing_was_found_behind_is_read_once_it_is_whole_after_all(tmp_path):
+    path = tmp_path / "f"
+    bad, whole = bytearray(records(b"bad")), records(b"x" * 500, b"last")
+    bad[0] ^= 1
+    for before in (b"", bytes(bad)):
+        path.write_bytes(before + whole[:100])
+        tail = old(path)
+        assert everything(tail)[0] == []
+        path.write_bytes(before + whole)
+        assert everything(resumed(tail))[0] == [b"x" * 500, b"last"]
+
+
+def test_a_file_that_lacks_something_is_looked_at_again_when_it_is_quiet(tmp_path, monkeypatch):
+    path = tmp_path / "f"
+    path.write_bytes(records(b"first") + header(5000) + records(b"last"))
+    tail = Tail(str(path))
+    assert everything(tail)[0] == [b"first"]
+    status = os.stat(path)
+    assert not tail.differs(status)
+    later = status.st_mtime + QUIET_S + 1
+    monkeypatch.setattr("time.time", lambda: later)
+    assert resumed(tail).differs(status)
+    assert everything(tail)[0] == [b"last"]
+    assert not tail.differs(status)
 
 
 def test_an_empty_file_is_told_once_it_is_old(tmp_path):

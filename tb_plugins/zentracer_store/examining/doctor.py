@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from zentracer_schema import parse_tag
 from zentracer_store.examining.environment import Environment, environment
-from zentracer_store.examining.hidden import Hidden, advice_on, hidden_in, short_of_descriptors
+from zentracer_store.examining.hidden import Hidden, advice_on
+from zentracer_store.examining.losses import ended_by_name, hidden_in, short_of_descriptors
 from zentracer_store.examining.replay import Replay, replay
 from zentracer_store.exporting.whole import WholeFile, WholeRun, look_under, read_run
 
@@ -73,17 +75,21 @@ def examine(logdir: str, told: Callable[[int, int], None] = lambda done, total: 
         told(number, len(found.runs))
         run = read_run(name, files)
         # TensorBoard reads files whose names hold "tfevents", and no others.
-        replays = [(file, replay(file.found.path)) for file in run.files if "tfevents" in file.found.path]
+        replays = [(file, replay(file.found.path)) for file in run.files if "tfevents" in _name(file)]
         shown += len(replays)
         report.runs.append(_report(run, [how for _, how in replays]))
-        deadly = {file.found.path: how.kills_python for file, how in replays}
         for file in run.files:
-            _find(report, run, file, deadly.get(file.found.path))
+            _find(report, run, file)
+        report.hidden += ended_by_name(name, [(file.found.path, file.found.shown) for file, _ in replays])
         report.hidden += hidden_in(name, [(file.found.shown, how) for file, how in replays])
     told(len(found.runs), len(found.runs))
     if report.environment.data_server:
         report.hidden += short_of_descriptors(shown, report.environment.most_open_files)
     return report
+
+
+def _name(file: WholeFile) -> str:
+    return os.path.basename(file.found.path)
 
 
 def _report(run: WholeRun, replays: list[Replay]) -> RunReport:
@@ -112,12 +118,10 @@ def _writers(run: WholeRun, replays: list[Replay]) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def _find(report: Report, run: WholeRun, file: WholeFile, no_event: int | None) -> None:
-    """Sort what is odd about a file. At `no_event` there is a record that is whole, but holds no event."""
+def _find(report: Report, run: WholeRun, file: WholeFile) -> None:
+    """Sort what is odd about a file."""
     shown = file.found.shown
     if file.problem is not None:
         report.damage.append(Finding(run.name, shown, None, file.problem))
     report.damage += [Finding(run.name, shown, one.offset, one.text) for one in file.damage]
-    for one in file.oddities:
-        damaged = one.offset is not None and one.offset == no_event
-        (report.damage if damaged else report.oddities).append(Finding(run.name, shown, one.offset, one.text))
+    report.oddities += [Finding(run.name, shown, one.offset, one.text) for one in file.oddities]

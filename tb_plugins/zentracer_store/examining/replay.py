@@ -1,4 +1,4 @@
-"""Follows the files of a run as TensorBoard's two loaders do, to know which values they drop.
+"""Reads the files of a run as TensorBoard's two loaders do, to know where they stop and what they see.
 
 What the loaders do was observed on TensorBoard 2.20 and 2.21; a test holds it against real ones. *Python loader* is
 what runs with `--load_fast=false` and where there is no data server; *data server* is what runs else.
@@ -8,103 +8,57 @@ from __future__ import annotations
 
 import math
 import os
-from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from zentracer_schema import (
-    DATA_TYPES,
-    FOOTER_BYTES,
-    HEADER_BYTES,
-    FormatError,
-    parse_length,
-)
-from zentracer_schema.messages import DATA_CLASS_BLOB_SEQUENCE, DATA_CLASS_SCALAR, SESSION_START
+from zentracer_schema import FOOTER_BYTES, HEADER_BYTES, FormatError, parse_length
+from zentracer_schema.messages import SESSION_START
 from zentracer_store.contents.growing import Array
+from zentracer_store.examining.facts import Fact, fact_of, fits
 from zentracer_store.reading.decode import parse_event
 from zentracer_store.reading.tail import Tail, Unreadable
 
 _LARGEST_REREAD = 64 << 20
-_OWN_PLUGINS = frozenset(
-    {"scalars", "images", "audio", "histograms", "text", "hparams", "pr_curves", "graphs", "mesh", "custom_scalars"}
-    | {"graph_run_metadata", "graph_run_metadata_graph", "graph_keras_model", "npmi"}
-)
-"""Plugins whose values TensorBoard shows although their data class was not said."""
-
-_PYTHON_KEEPS = {"scalars": 1000, "histograms": 500, "pr_curves": 100}
-_PYTHON_KEEPS_OTHERS = 10
-_SERVER_KEEPS_SCALARS, _SERVER_KEEPS_TENSORS, _SERVER_KEEPS_BLOBS = 1000, 100, 10
-_BLOBS = frozenset({"images", "audio", "graphs", "graph_run_metadata", "graph_run_metadata_graph", "graph_keras_model"})
-_OLD_FIELDS = {"simple_value": "scalars", "histo": "histograms", "image": "images", "audio": "audio"}
-"""The plugin that TensorBoard files values of older writers under."""
-
-
-@dataclass(frozen=True)
-class Fact:
-    """What a tag's first value tells of it. `dtype` is None where the value is no tensor."""
-
-    plugin: str
-    data_class: int
-    dtype: int | None
-    rank: int
-
-    @property
-    def is_scalar(self) -> bool:
-        """Whether TensorBoard takes the tag for scalars."""
-        return self.plugin == "scalars" or self.data_class == DATA_CLASS_SCALAR
-
-    @property
-    def needs_class(self) -> bool:
-        """Whether no TensorBoard shows the tag, since nothing says what class of data it holds."""
-        return self.dtype is not None and not self.data_class and bool(self.plugin) and self.plugin not in _OWN_PLUGINS
-
-    @property
-    def is_wide_scalar(self) -> bool:
-        """Whether the tag holds scalars that the data server does not take: other than float32."""
-        return self.is_scalar and self.dtype is not None and self.dtype != DATA_TYPES["float32"]
-
-    @property
-    def most_in_python(self) -> int:
-        """Values of the tag that the Python loader keeps, unless told otherwise."""
-        return _PYTHON_KEEPS.get(self.plugin, _PYTHON_KEEPS_OTHERS)
-
-    @property
-    def most_in_server(self) -> int:
-        """Values of the tag that the data server keeps, unless told otherwise."""
-        if self.is_scalar:
-            return _SERVER_KEEPS_SCALARS
-        blobs = self.plugin in _BLOBS or self.data_class == DATA_CLASS_BLOB_SEQUENCE
-        return _SERVER_KEEPS_BLOBS if blobs else _SERVER_KEEPS_TENSORS
+_VERSION, _TRUSTS_STARTS = "brain.Event:", 2
 
 
 @dataclass(frozen=True)
 class Stop:
-    """Where a loader stops reading a file for good: so many of its values and session starts stand before that."""
+    """Where a loader stops reading a file for good: so many of its values and marks stand before that."""
 
     values: int
-    restarts: int
+    marks: int
     offset: int
     why: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A record that says how the Python loader treats others: one that starts a session at `step`, or, where that is
+    None, one that tells the file's version: `new` ones trust session starts. `values` are those before it."""
+
+    values: int
+    step: int | None = None
+    new: bool = False
 
 
 @dataclass
 class Replay:
     """The values of one file in its order: number of the tag in `tags`, and step.
 
-    `restarts` are (values before it, step) of each session start; `back` the values whose event's step is smaller
-    than that of the event before. `version` counts the values before the first record that tells a version.
+    `back` are the values whose event's step is smaller than that of the event before, `fits` what the data server can
+    take each for, `finite` those with a wall time that it takes.
     """
 
     tags: dict[str, Fact] = field(default_factory=dict)
     tag: Array = field(default_factory=lambda: np.zeros(0, np.uint32))
     step: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     back: Array = field(default_factory=lambda: np.zeros(0, bool))
-    restarts: list[tuple[int, int]] = field(default_factory=list)
-    version: int | None = None
+    fits: Array = field(default_factory=lambda: np.zeros(0, np.uint8))
+    finite: Array = field(default_factory=lambda: np.zeros(0, bool))
+    marks: list[Mark] = field(default_factory=list)
     writer: str = ""
     first_wall: float = math.inf
     last_wall: float = -math.inf
@@ -142,12 +96,16 @@ class _Reader:
         self._tag: list[int] = []
         self._step: list[int] = []
         self._back: list[bool] = []
+        self._fits: list[int] = []
+        self._infinite: list[int] = []
         self._last_step: int | None = None
 
     def done(self) -> Replay:
         out = self._out
         out.tag, out.step = np.array(self._tag, np.uint32), np.array(self._step, np.int64)
-        out.back = np.array(self._back, bool)
+        out.back, out.fits = np.array(self._back, bool), np.array(self._fits, np.uint8)
+        out.finite = np.ones(len(out.tag), bool)
+        out.finite[self._infinite] = False
         return out
 
     def damage(self, offset: int) -> None:
@@ -185,6 +143,7 @@ class _Reader:
             pass
         elif math.isfinite(wall):
             out.first_wall, out.last_wall = min(wall, out.first_wall), max(wall, out.last_wall)
+        before = len(self._tag)
         match event.WhichOneof("what"):
             case "summary":
                 step = event.step
@@ -193,35 +152,39 @@ class _Reader:
                 for value in event.summary.value:
                     self._add(value, step, back)
             case "session_log" if event.session_log.status == SESSION_START:
-                out.restarts.append((len(self._tag), event.step))
+                out.marks.append(Mark(before, step=event.step))
             case "file_version":
-                out.version = len(self._tag) if out.version is None else out.version
+                out.marks.append(Mark(before, new=_is_new(event.file_version)))
                 out.writer = out.writer or event.source_metadata.writer
+        if not math.isfinite(wall):
+            self._infinite += range(before, len(self._tag))
 
     def _add(self, value: Any, step: int, back: bool) -> None:
         tag = value.tag
         number = self._numbers.get(tag)
         if number is None:
             number = self._numbers[tag] = len(self._numbers)
-            metadata = value.metadata
-            tensor = value.tensor if value.HasField("tensor") else None
-            self._out.tags[tag] = Fact(
-                _OLD_FIELDS.get(value.WhichOneof("value"), metadata.plugin_data.plugin_name),
-                metadata.data_class,
-                None if tensor is None else tensor.dtype,
-                0 if tensor is None else len(tensor.tensor_shape.dim),
-            )
+            self._out.tags[tag] = fact_of(value)
         self._tag.append(number)
         self._step.append(step)
         self._back.append(back)
+        self._fits.append(fits(value))
 
     def _stop_python(self, offset: int, why: str) -> None:
         if self._out.python is None:
-            self._out.python = Stop(len(self._tag), len(self._out.restarts), offset, why)
+            self._out.python = Stop(len(self._tag), len(self._out.marks), offset, why)
 
     def _stop_server(self, offset: int, why: str) -> None:
         if self._out.server is None:
-            self._out.server = Stop(len(self._tag), len(self._out.restarts), offset, why)
+            self._out.server = Stop(len(self._tag), len(self._out.marks), offset, why)
+
+
+def _is_new(version: str) -> bool:
+    """Whether a file's version is 2 or later."""
+    try:
+        return version.startswith(_VERSION) and float(version.removeprefix(_VERSION)) >= _TRUSTS_STARTS
+    except ValueError:
+        return False
 
 
 def _payload_at(path: str, offset: int) -> bytes | None:
@@ -240,84 +203,3 @@ def _payload_at(path: str, offset: int) -> bytes | None:
         return None
     finally:
         os.close(descriptor)
-
-
-@dataclass(frozen=True)
-class Values:
-    """The values of a run in the order in which a loader reads them, up to where it stops in each file."""
-
-    tags: tuple[str, ...]
-    tag: Array
-    step: Array
-    back: Array
-    restarts: tuple[tuple[int, int], ...]
-    version: int | None
-
-
-def values_of(files: Sequence[Replay], stops: Sequence[Stop | None]) -> Values:
-    """The files of a run, in the order of their names, as one stream."""
-    numbers: dict[str, int] = {}
-    tag, step, back = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, bool)]
-    restarts: list[tuple[int, int]] = []
-    version = None
-    before = 0
-    for file, stop in zip(files, stops, strict=True):
-        count = len(file.tag) if stop is None else stop.values
-        renumber = np.array([numbers.setdefault(name, len(numbers)) for name in file.tags], np.int64)
-        tag.append(renumber[file.tag[:count]] if count else np.zeros(0, np.int64))
-        step.append(file.step[:count])
-        back.append(file.back[:count])
-        restarts += [(before + at, first) for at, first in file.restarts[: stop.restarts if stop else None]]
-        if version is None and file.version is not None and file.version <= count:
-            version = before + file.version
-        before += count
-    joined = [np.concatenate(parts) for parts in (tag, step, back)]
-    return Values(tuple(numbers), joined[0], joined[1], joined[2], tuple(restarts), version)
-
-
-def kept_by_python(values: Values) -> Array:
-    """Which values the Python loader still has at the end, before it draws its sample.
-
-    Every session start but the first purges what has its step or a later one. In files without a version, an event
-    whose step goes back does so for its own tags.
-    """
-    kept = np.ones(len(values.step), bool)
-    # A value goes if any later restart, but the first of all, begins at its step or before.
-    if len(values.restarts) > 1:
-        places = np.array([place for place, _ in values.restarts[1:]])
-        lowest = np.minimum.accumulate(np.array([step for _, step in values.restarts[1:]])[::-1])[::-1]
-        behind = np.searchsorted(places, np.arange(len(kept)), "right")
-        later = behind < len(places)
-        kept[later] = values.step[later] < lowest[behind[later]]
-    unversioned = len(kept) if values.version is None else values.version
-    purging = values.back.copy()
-    purging[unversioned:] = False
-    for number in np.unique(values.tag[purging]):
-        places = np.flatnonzero(values.tag == number)
-        steps = np.where(purging[places], values.step[places], np.iinfo(np.int64).max)
-        after = np.append(np.minimum.accumulate(steps[::-1])[::-1][1:], np.iinfo(np.int64).max)
-        kept[places] &= values.step[places] < after
-    return kept
-
-
-def kept_by_server(values: Values) -> Array:
-    """Which values the data server still has at the end, before it draws its sample.
-
-    Every value takes away those of its tag that have its step or a later one.
-    """
-    order = np.argsort(values.tag, kind="stable")
-    kept = np.ones(len(order), bool)
-    bounds = np.flatnonzero(np.diff(values.tag[order], prepend=-1, append=-1))
-    for lo, hi in pairwise(bounds):
-        places = order[lo:hi]
-        steps = values.step[places]
-        kept[places[:-1]] = steps[:-1] < np.minimum.accumulate(steps[::-1])[::-1][1:]
-    return kept
-
-
-def count_by_tag(values: Values, chosen: Array) -> dict[str, int]:
-    """How many of the chosen values each tag has."""
-    counts = np.bincount(values.tag[chosen], minlength=len(values.tags))
-    found: dict[str, int] = defaultdict(int)
-    found.update({name: int(count) for name, count in zip(values.tags, counts, strict=True) if count})
-    return found

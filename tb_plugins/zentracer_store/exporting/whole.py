@@ -6,8 +6,11 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from zentracer_schema import FormatError
 from zentracer_store.contents.file_contents import FileContents, Oddity
 from zentracer_store.discover import FoundFile, Problem, discover, parse_places
+from zentracer_store.reading.decode import parse_event
+from zentracer_store.reading.records import Records
 from zentracer_store.reading.tail import Tail, Unreadable
 from zentracer_store.runs.trial import Trial
 
@@ -19,7 +22,8 @@ Told = Callable[[int], None]
 class WholeFile:
     """One file, read as far as it goes. `problem` says why it can't be read.
 
-    `damage` are bytes in which something is lost, `unusual` what is odd though nothing is.
+    `damage` are bytes in which something is lost, whole records that are no event among them; `unusual` is what is odd
+    though nothing is lost.
     """
 
     found: FoundFile
@@ -32,7 +36,7 @@ class WholeFile:
     @property
     def oddities(self) -> tuple[Oddity, ...]:
         """What is unusual about the file and what is in it."""
-        return (*self.unusual, *self.contents.oddities)
+        return (*self.unusual, *(one for one in self.contents.oddities if one not in self.damage))
 
     def lost(self) -> Iterator[str]:
         """What can't be read of it, as sentences."""
@@ -101,6 +105,7 @@ def read_file(found: FoundFile, told: Told = lambda count: None) -> WholeFile:
     """One file from beginning to end."""
     contents, tail = FileContents(found.path), Tail(found.path)
     found_odd: list[tuple[bool, Oddity]] = []
+    lost: list[Oddity] = []
     problem = None
     try:
         while True:
@@ -108,16 +113,32 @@ def read_file(found: FoundFile, told: Told = lambda count: None) -> WholeFile:
             batch = tail.read()
             told(tail.offset - before)
             if batch.restarted:
-                contents, found_odd = FileContents(found.path), []
+                contents, found_odd, lost = FileContents(found.path), [], []
+            told_before = len(contents.oddities)
             contents.feed(batch.records)
+            lost += _without_event(contents.oddities[told_before:], batch.records)
             found_odd += [(one.lost, Oddity(one.text, one.offset, contents.last_wall)) for one in batch.damage]
             if not batch.more:
                 break
     except Unreadable as error:
         problem = str(error)
-    damage = tuple(oddity for lost, oddity in found_odd if lost)
-    unusual = tuple(oddity for lost, oddity in found_odd if not lost)
+    damage = (*(oddity for is_lost, oddity in found_odd if is_lost), *lost)
+    unusual = tuple(oddity for is_lost, oddity in found_odd if not is_lost)
     return WholeFile(found, contents, _size(found.path), damage, unusual, problem)
+
+
+def _without_event(oddities: Sequence[Oddity], records: Records) -> list[Oddity]:
+    """Those of the oddities that tell of whole records which can't be read all the same."""
+    payloads = dict(records) if oddities else {}
+    return [one for one in oddities if one.offset in payloads and not _is_event(payloads[one.offset])]
+
+
+def _is_event(payload: bytes) -> bool:
+    try:
+        parse_event(payload)
+    except FormatError:
+        return False
+    return True
 
 
 def _size(path: str) -> int:

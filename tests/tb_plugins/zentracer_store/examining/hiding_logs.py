@@ -130,6 +130,66 @@ def floats(run: Path) -> None:
     log.append()
 
 
+def doubles_later(run: Path) -> None:
+    """Single precision at first, double precision later; another tag the other way around."""
+    log = log_in(run)
+    for step in range(20):
+        kinds = (np.float32, np.float64) if step < 8 else (np.float64, np.float32)
+        for tag, kind in zip(("loss", "accuracy"), kinds, strict=True):
+            log.add(tensor_event(step, kind(step), "scalars", DATA_CLASS_SCALAR, tag))
+    log.append()
+
+
+def lone_entries(run: Path) -> None:
+    """Scalars that are vectors of one entry."""
+    log = log_in(run)
+    for step in range(20):
+        log.add(tensor_event(step, np.array([step], np.float32), "scalars", DATA_CLASS_SCALAR))
+    log.append()
+
+
+def infinite_wall(run: Path) -> None:
+    """A wall time is infinite; its step goes back, which takes nothing away in the data server."""
+    log = points(log_in(run), range(7))
+    log.add(schema.scalar_event(math.inf, 3, {"loss": 7.0}))
+    log.add(schema.scalar_event(-math.inf, 7, {"loss": 7.0}))
+    points(log, range(8, 20)).append()
+
+
+def mixed_classes(run: Path) -> None:
+    """Scalars with a text between them."""
+    log = points(log_in(run), range(7))
+    log.add(text_event(7))
+    points(log, range(8, 20)).append()
+
+
+def text_event(step: int, tag: str = "loss") -> bytes:
+    """An event with a text."""
+    event = schema.Event(wall_time=WALL, step=step)
+    value = event.summary.value.add(tag=tag)
+    value.metadata.plugin_data.plugin_name, value.metadata.data_class = "text", DATA_CLASS_TENSOR
+    value.tensor.dtype = schema.DATA_TYPES["string"]
+    value.tensor.string_val.append(b"hello")
+    return event.SerializeToString()
+
+
+def went_back_in_an_old_version(run: Path) -> None:
+    """Steps go back in a file of version 1, in which session starts mean nothing."""
+    log = Log(run / EVENTS).add(version_event("brain.Event:1")).start(0)
+    points(points(log, range(10)).start(2), range(6, 12)).append()
+
+
+def version_that_changes(run: Path) -> None:
+    """A file that says version 2 at first, and 1 after that."""
+    log = points(points(log_in(run), range(10)), range(6, 9)).add(version_event("brain.Event:1"))
+    points(points(log, range(9, 12)), range(10, 12)).append()
+
+
+def version_event(version: str) -> bytes:
+    """An event that tells the file's version."""
+    return schema.Event(wall_time=WALL, file_version=version).SerializeToString()
+
+
 def side_by_side(run: Path) -> None:
     """Two files that grew at the same time, each with a tag of its own."""
     points(log_in(run), range(20)).append()
@@ -141,7 +201,8 @@ CASES = {
     for case in (
         *(whole, damaged_data, damaged_event, damaged_length, nan_wall, restarted, restarted_three_times),
         *(restarted_in_another_file, began_anew, went_back, went_back_without_a_version, repeated, doubles),
-        *(floats, side_by_side),
+        *(floats, side_by_side, doubles_later, lone_entries, infinite_wall, mixed_classes),
+        *(went_back_in_an_old_version, version_that_changes),
     )
 }
 
@@ -164,3 +225,22 @@ def no_event(run: Path) -> None:
 def long(run: Path) -> None:
     """More values than TensorBoard keeps of a tag."""
     points(log_in(run), range(1_200)).append()
+
+
+def long_and_restarted(run: Path) -> None:
+    """More values than TensorBoard keeps of a tag, most of which a restart purges."""
+    points(points(log_in(run).start(0), range(1_100)).start(200), range(200, 400)).append()
+
+
+def long_and_damaged(run: Path) -> None:
+    """More values than TensorBoard keeps of a tag, most of which are behind damage."""
+    change(points(log_in(run), range(1_200)).append().path, 8, 12 + 3)
+
+
+def long_and_late_doubles(run: Path) -> None:
+    """More values than TensorBoard keeps of a tag, some of which the data server does not take."""
+    log = log_in(run)
+    for step in range(1_200):
+        kind = np.float32 if step < 1_050 else np.float64
+        log.add(tensor_event(step, kind(step), "scalars", DATA_CLASS_SCALAR))
+    log.append()

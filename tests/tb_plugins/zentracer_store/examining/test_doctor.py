@@ -101,3 +101,25 @@ def test_it_tells_how_far_it_has_come(tmp_path):
     told = []
     examine(str(tmp_path), lambda done, total: told.append((done, total)))
     assert told == [(0, 2), (1, 2), (2, 2)]
+
+
+def test_a_directory_whose_name_is_not_utf8_is_told(tmp_path):
+    write_scalars(tmp_path / os.fsdecode(b"odd\xff"), {"loss": [1.0]})
+    report = examine(str(tmp_path))
+    assert [(one.kind, one.reader, one.file) for one in report.hidden] == [
+        ("ends loading", "python", f"odd\\xff/{EVENTS}")
+    ]
+
+
+def test_a_bulk_file_in_a_directory_called_tfevents_is_not_missed_in_tensorboard(tmp_path):
+    log = begin(tmp_path / "tfevents/a", name="zentracer.1700000000.host.1.0.ztrec")
+    log.scalars(0, loss=1.0).scalars(0, loss=1.0).append()
+    assert examine(str(tmp_path)).hidden == []
+
+
+def test_a_record_without_an_event_is_damage_in_a_bulk_file_too(tmp_path):
+    log = begin(tmp_path / "a", name="zentracer.1700000000.host.1.0.ztrec").add(b"\xff\xff\xff\xff")
+    log.append()
+    report = examine(str(tmp_path))
+    assert ["is no event" in found.text for found in report.damage] == [True]
+    assert report.oddities == []

@@ -1,10 +1,13 @@
 """What is hidden of a run, and the sentences that say so."""
 
+import os
+
 import pytest
 
 from tests.logs import EVENTS, Log, write_run
 from tests.tb_plugins.zentracer_store.examining import hiding_logs
-from zentracer_store.examining.hidden import Hidden, advice_on, hidden_in, sentence, short_of_descriptors
+from zentracer_store.examining.hidden import NAME, RECORD, Hidden, advice_on, sentence
+from zentracer_store.examining.losses import ended_by_name, hidden_in, short_of_descriptors
 from zentracer_store.examining.replay import replay
 
 PYTHON, SERVER = "TensorBoard's Python loader", "TensorBoard's data server"
@@ -32,10 +35,22 @@ def hidden(run, write):
         ("went_back_without_a_version", [("overwritten", "both", 4)]),
         ("repeated", [("replaced", "server", 19)]),
         ("doubles", [("not float32", "server", 20)]),
-        ("unclassified", [("no data class", "both", 20), ("sampled", "python", 20)]),
+        ("unclassified", [("no data class", "both", 20), ("sampled", "python", 10)]),
         ("no_event", [("behind damage", "both", 13), ("ends loading", "python", 0)]),
         ("long", [("sampled", "python", 200), ("sampled", "server", 200)]),
         ("side_by_side", [("side by side", "python", 0)]),
+        ("doubles_later", [("not float32", "server", 20)]),
+        ("lone_entries", [("not float32", "server", 20)]),
+        ("infinite_wall", [("wall time", "server", 2)]),
+        ("mixed_classes", [("another class", "server", 1)]),
+        ("went_back_in_an_old_version", [("overwritten", "both", 4)]),
+        ("version_that_changes", [("overwritten", "both", 2), ("replaced", "server", 4)]),
+        ("long_and_restarted", [("overwritten", "both", 900)]),
+        ("long_and_damaged", [("behind damage", "python", 1193), ("sampled", "server", 200)]),
+        (
+            "long_and_late_doubles",
+            [("not float32", "server", 150), ("sampled", "python", 200), ("sampled", "server", 50)],
+        ),
     ],
 )
 def test_each_case_is_found_and_nothing_else(tmp_path, case, found):
@@ -84,8 +99,12 @@ def test_a_data_server_runs_out_of_descriptors():
             f"{PYTHON} never shows 1 value: it stops reading a file at the first damage that stops it.",
         ),
         (
-            Hidden("ends loading", "python", "a", file="a/f", offset=1234),
+            Hidden("ends loading", "python", "a", file="a/f", offset=1234, why=RECORD),
             f"{PYTHON} stops loading every run, not only this one, at a record that holds no event (a/f, byte 1,234).",
+        ),
+        (
+            Hidden("ends loading", "python", "a", file="a/f", why=NAME),
+            f"{PYTHON} stops loading every run, not only this one, at a path that is not UTF-8 (a/f).",
         ),
         (
             Hidden("overwritten", "both", "a", ("loss",), 2000),
@@ -101,7 +120,15 @@ def test_a_data_server_runs_out_of_descriptors():
         ),
         (
             Hidden("not float32", "server", "a", ("loss",), 2),
-            f"{SERVER} shows empty charts for 2 values: they are scalars of another type than float32.",
+            f"{SERVER} leaves out 2 values: of scalars it takes single numbers of type float32 only.",
+        ),
+        (
+            Hidden("wall time", "server", "a", ("loss",), 2),
+            f"{SERVER} leaves out 2 values: their wall time is infinite.",
+        ),
+        (
+            Hidden("another class", "server", "a", ("loss",), 2),
+            f"{SERVER} leaves out 2 values: they are of another class of data than their tag's first value says.",
         ),
         (
             Hidden("no data class", "both", "a", ("loss",), 2),
@@ -127,3 +154,26 @@ def test_several_of_a_kind_are_one_sentence_with_their_sum():
     assert "drops 4 values" in sentence(both)
     damaged = [Hidden("behind damage", "both", run, ("loss",), 2, "f", 0, "a record is damaged") for run in "ab"]
     assert sentence(damaged).endswith("the first damage that stops it.")
+
+
+def test_several_ends_are_named_together():
+    ends = [Hidden("ends loading", "python", "a", file="f", offset=1, why=RECORD)]
+    ends.append(Hidden("ends loading", "python", "b", file="g", why=NAME))
+    assert sentence(ends) == (
+        f"{PYTHON} stops loading every run, not only this one, at a record that holds no event and "
+        "at a path that is not UTF-8."
+    )
+
+
+@pytest.mark.parametrize("path", [b"a\xff/f", b"a/f\xff"])
+def test_a_path_that_is_not_utf8_ends_the_python_loader(path):
+    found = ended_by_name("a", [("a/ok", "a/ok"), (os.fsdecode(path), "shown")])
+    assert found == [Hidden("ends loading", "python", "a", file="shown", why=NAME)]
+    assert ended_by_name("a", [("ä/f", "ä/f")]) == []
+
+
+def test_tables_of_ours_behind_damage_are_not_missed(tmp_path):
+    def write(run):
+        hiding_logs.change(write_run(run, steps=range(20)), 8, 12 + 3)
+
+    assert hidden(tmp_path, write) == []

@@ -14,7 +14,8 @@ from tensorboard.backend.event_processing import plugin_event_accumulator, tag_t
 
 from tests.tb_plugins.zentracer_store.examining.hiding_logs import CASES, no_event
 from tests.tensorboard_server import MODES, missing, tensorboard
-from zentracer_store.examining.replay import Values, count_by_tag, kept_by_python, kept_by_server, replay, values_of
+from zentracer_store.examining.order import Values, count_by_tag, kept_by_python, kept_by_server, values_of
+from zentracer_store.examining.replay import replay
 
 REAL = Path(__file__).resolve().parents[5] / "shared/real_logs"
 PATIENCE_S = 60
@@ -33,8 +34,9 @@ def counted_by_python(run):
 def counted_by_server(run):
     files = files_in(run)
     values = values_of(files, [file.server for file in files])
-    empty = {tag for file in files for tag, fact in file.tags.items() if fact.is_wide_scalar}
-    return {tag: n for tag, n in count_by_tag(values, kept_by_server(values)).items() if tag not in empty}
+    facts = {tag: fact for file in reversed(files) for tag, fact in file.tags.items()}
+    wanted = np.array([facts[tag].in_server for tag in values.tags], np.uint8)[values.tag]
+    return dict(count_by_tag(values, kept_by_server(values) & ((values.fits & wanted) != 0)))
 
 
 def counted_by_their_accumulator(run):
@@ -114,8 +116,10 @@ steps = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9)), max_size=40)
 def stream(pairs, restarts=(), version=0):
     tag = np.array([tag for tag, _ in pairs], np.int64)
     step = np.array([step for _, step in pairs], np.int64)
-    back = np.diff(step, prepend=step[:1]) < 0
-    return Values(("a", "b", "c"), tag, step, back, tuple(restarts), version)
+    purging = np.diff(step, prepend=step[:1]) < 0
+    purging[version:] = False
+    finite, fits = np.ones(len(step), bool), np.ones(len(step), np.uint8)
+    return Values(("a", "b", "c"), tag, step, purging, finite, fits, tuple(restarts))
 
 
 @given(steps)

@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from tests.logs import EVENTS, begin, parameters, table, write_scalars
+import zentracer_schema as schema
+from tests.logs import EVENTS, Log, begin, parameters, table, write_scalars
 from zentracer_store.exporting.whole import look_under, read_run
 from zentracer_store.reading.tail import Tail
 
@@ -105,3 +106,15 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_anew(tmp_path, monkeyp
     (file,) = run_under(tmp_path).files
     assert [info.tag for info in file.contents.tags] == ["other"]
     assert len(file.contents.points) == kept
+
+
+def test_a_whole_record_that_is_no_event_is_lost(tmp_path):
+    payload = schema.scalar_event(1.0, 0, {"XX": 1.0}).replace(b"XX", b"\xff\xfe")  # a tag that is not UTF-8
+    Log(tmp_path / EVENTS).version().scalars(0, loss=1.0).add(payload).scalars(1, loss=1.0).append()
+    found = look_under(str(tmp_path))
+    (file,) = read_run(".", found.runs["."]).files
+    (text,) = file.lost()
+    assert text.startswith(f"{EVENTS}, byte ")
+    assert text.endswith("is no event and is skipped.")
+    assert list(file.odd()) == []
+    assert len(file.contents.points) == 2

@@ -19,8 +19,8 @@ IDLE_S = 30.0
 class WalkPace:
     """Spaces the walks over all directories by what they cost: each second for a few, seldom for very many.
 
-    Walks take a quarter of a percent of the time, or what one every 10 s takes where that is more, or 5 % at most. Where one
-    is likely to bring news it may come sooner.
+    Walks take a quarter of a percent of the time, or what one every 10 s takes where that is more, or 5 % at most.
+    Where one is likely to bring news it may come sooner.
     """
 
     def __init__(self) -> None:

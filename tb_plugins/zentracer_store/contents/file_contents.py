@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, dataclass
 from operator import itemgetter
@@ -70,7 +69,7 @@ class FileContents:
         self._tables = Tables(path, self.sessions, self._tell, self._note_step)
         self._takers = Takers(self._tags, self._tables, self.sessions, self, self._tell)
         self._told: set[tuple[str, str]] = set()
-        self._noted: Counter[str] = Counter()
+        self._noted: dict[str, int] = {}
         self._sessions_noted = 1
         self._bulk = Bulk()
         # While records are taken in: the one at hand, and what has no place in the columns yet.
@@ -184,7 +183,7 @@ class FileContents:
         contents._tables.restore(head["tables"], contents._contents(), column)
         contents.oddities = [Oddity(*oddity) for oddity in head["oddities"]]
         contents._told = {(tag, about) for tag, about in head["told"]}
-        contents._noted = Counter(head["noted"])
+        contents._noted = dict(head["noted"])
         contents._takers.skip(head["skipped"])
         contents.last_step, contents.last_wall = head["last_step"], head["last_wall"]
         return contents
@@ -286,11 +285,10 @@ class FileContents:
 
     def _note(self, sort: str, text: str, offset: int) -> None:
         """A file that is odd throughout is not told record by record, but what is odd in one way hides no other."""
-        self._noted[sort] += 1
-        if self._noted[sort] <= MOST_ODDITIES:
-            self.oddities.append(Oddity(text, offset, self.last_wall))
-        elif self._noted[sort] == MOST_ODDITIES + 1:
-            self.oddities.append(Oddity(_MORE, offset, self.last_wall))
+        before = self._noted.get(sort, 0)
+        self._noted[sort] = before + 1
+        if before <= MOST_ODDITIES:
+            self.oddities.append(Oddity(text if before < MOST_ODDITIES else _MORE, offset, self.last_wall))
 
     def _tell(self, tag: str, about: str, text: str) -> None:
         """Note something odd, the first time that it is about this of a tag."""

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 _FIRST_ROWS = 16
+"""Of a block that goes on where a full one ends; a first one has what is there."""
+
 _BLOCK_BYTES = 16 << 20
 """Largest block. Memory is never moved to grow, so a run of many GB costs no more a record than a small one."""
 
@@ -38,6 +40,8 @@ class Growing:
 
     A block is in memory or `Stored`; `settle` puts a stored one in the place of what is in memory.
     """
+
+    __slots__ = ("_layout", "_length", "dtype", "shape")
 
     def __init__(self, dtype: Any, shape: tuple[int, ...] = (), stored: Sequence[Stored] = ()) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
@@ -113,7 +117,8 @@ class Growing:
         if newest is not None and self._length < starts[-1] + len(newest) and isinstance(newest, np.ndarray):
             return newest, self._length - starts[-1]
         row_bytes = max(self.dtype.itemsize * int(np.prod(self.shape)), 1)
-        rows = max(2 * len(newest) if isinstance(newest, np.ndarray) else wanted, _FIRST_ROWS)
+        # Of thousands of columns that end after a row, none takes more.
+        rows = max(2 * len(newest), _FIRST_ROWS) if isinstance(newest, np.ndarray) else wanted
         block = np.empty((max(min(rows, _BLOCK_BYTES // row_bytes), 1), *self.shape), self.dtype)
         # The block first: who finds its start must find the block.
         blocks.append(block)

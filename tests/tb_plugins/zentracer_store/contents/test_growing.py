@@ -83,6 +83,15 @@ def test_a_column_reads_the_same_whatever_of_it_is_stored(rounds, first, step):
         assert column.bytes_in_memory >= 8 * (len(column) - settled)
 
 
+def test_a_column_that_ends_early_takes_no_more_than_it_holds():
+    column = growing.Growing(np.float64, (3,))
+    column.extend(np.zeros((1, 3)))
+    assert column.bytes_in_memory == 24
+    for _ in range(100):
+        column.extend(np.zeros((1, 3)))
+    assert len(column._layout[1]) < 6
+
+
 def test_what_is_settled_leaves_memory_and_is_asked_for_only_when_used():
     column = growing.Growing(np.float64)
     column.extend(np.arange(1000.0))

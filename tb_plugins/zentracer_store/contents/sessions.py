@@ -32,24 +32,33 @@ class Session:
         return _dict(_dict(self.record.get("scopes")).get(scope))
 
 
+MOST_RESTARTS = 1000
+"""Sessions that nothing marks in one stretch of writing: a counter that goes back more often does not restart."""
+
+
 class Sessions:
     """The sessions of one file, in its order. They are known by their number in `all`."""
 
     def __init__(self) -> None:
         self.all = [Session()]
         self._of: dict[str, int] = {}
+        self._named: dict[str, int] = {}
+        self._unmarked = 0
 
     def head(self) -> dict[str, Any]:
         """All of it as JSON can hold it."""
         return {
             "all": [{**asdict(session), "used": sorted(session.used)} for session in self.all],
             "of": self._of,
+            "unmarked": self._unmarked,
         }
 
     def restore(self, head: Mapping[str, Any]) -> None:
         """Take over the sessions that `head` told."""
         self.all = [Session(**{**told, "used": set(told["used"])}) for told in head["all"]]
         self._of = dict(head["of"])
+        self._unmarked = head["unmarked"]
+        self._named = {session.id: number for number, session in enumerate(self.all) if session.id is not None}
 
     def current(self, scope: str) -> int:
         """The session that a record of `scope` belongs to now."""
@@ -66,8 +75,14 @@ class Sessions:
         """The process says that it ends."""
         self.all[-1].ended = True
 
-    def go_back(self, scope: str, wall: float, step: int) -> int:
-        """A scope's steps go back without a mark: it resumed, or was handed an earlier state."""
+    def go_back(self, scope: str, wall: float, step: int) -> int | None:
+        """A scope's steps go back without a mark: it resumed, or was handed an earlier state.
+
+        None where that happened `MOST_RESTARTS` times: no further session begins so.
+        """
+        if self._unmarked >= MOST_RESTARTS:
+            return None
+        self._unmarked += 1
         before = self.all[self.current(scope)]
         self.all.append(Session(wall=wall, start_step=step, continues=before.id))
         self._of[scope] = len(self.all) - 1
@@ -78,7 +93,7 @@ class Sessions:
         a new tracer in the same process."""
         scopes = _dict(record.get("scopes"))
         names = scopes.keys() or {scope}
-        number = next((number for number, session in enumerate(self.all) if session.id == key), None)
+        number = self._named.get(key)
         if number is None:
             if self.all[-1].id is not None or self.all[-1].used & names:
                 self.all.append(Session(wall=wall))
@@ -86,6 +101,7 @@ class Sessions:
         session = self.all[number]
         continues = record.get("continues")
         session.id = key
+        self._named[key] = number
         session.continues = continues if isinstance(continues, str) else None
         session.wall = wall if session.wall is None else session.wall
         session.record = {**session.record, **record, "scopes": {**_dict(session.record.get("scopes")), **scopes}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -9,11 +10,13 @@ from typing import Any, NamedTuple
 from zentracer_schema import KINDS, FormatError, TableSpec, TableTag, decode_table
 from zentracer_store.contents.columns import Segment
 from zentracer_store.contents.growing import Growing
-from zentracer_store.contents.sessions import Sessions
+from zentracer_store.contents.sessions import MOST_RESTARTS, Sessions
 from zentracer_store.reading.fetch import Moved, read_value
 
 IN_COLUMNS = frozenset({"parameters", "activations", "clock", "pulse", "phases", "devices", "channels"})
 """Kinds of tables whose values become columns. The others are bulk: they stay in the file, indexed by offset."""
+
+_COUNTS_TOLD = (1_000, 1_000_000, 1_000_000_000)
 
 Tell = Callable[[str, str, str], None]
 """Notes something odd, once: (tag, what it is about, sentence)."""
@@ -48,6 +51,7 @@ class Tables:
         self._note_step = note_step
         self._open: dict[str, Segment] = {}
         self._undescribed: dict[str, list[_Waiting]] = {}
+        self._left_out: Counter[str] = Counter()
 
     @property
     def undescribed(self) -> frozenset[str]:
@@ -102,6 +106,7 @@ class Tables:
             "undescribed": {
                 tag: [[*wait.at, wait.session] for wait in waiting] for tag, waiting in self._undescribed.items()
             },
+            "left_out": self._left_out,
         }
 
     def restore(self, head: Mapping[str, Any], contents: Mapping[str, bytes], column: Callable[[str], Growing]) -> None:
@@ -117,6 +122,7 @@ class Tables:
             tag: [_Waiting(At(*place), session) for *place, session in waiting]
             for tag, waiting in head["undescribed"].items()
         }
+        self._left_out = Counter(head["left_out"])
 
     def _take_spec(self, tag: str, spec: TableSpec) -> None:
         self.specs[tag] = spec
@@ -135,8 +141,12 @@ class Tables:
             if step == last:
                 self._tell(tag, "repeat", f"{tag} repeats step {step}; the first record of it counts.")
                 return
+            begun = self._sessions.go_back(spec.scope, at.wall, step)
+            if begun is None:
+                self._leave_out(tag)
+                return
+            session = begun
             self._tell(tag, "back", f"The steps of {tag} go back from {last} to {step} without a new session.")
-            session = self._sessions.go_back(spec.scope, at.wall, step)
         if segment is None or segment.session != session:
             if segment is not None:
                 segment.flush()
@@ -145,6 +155,16 @@ class Tables:
         segment.append(step, at.wall, table)
         if not KINDS[spec.kind].time_keyed:
             self._note_step(step)
+
+    def _leave_out(self, tag: str) -> None:
+        """Tell that a record which goes back is left out: at the first of a tag, then how many when they are many."""
+        self._left_out[tag] += 1
+        count = self._left_out[tag]
+        if count == 1:
+            often = f"The steps of the file have gone back {MOST_RESTARTS:,} times without a new session"
+            self._tell(tag, "left out", f"{often}: further records of {tag} that go back are left out.")
+        elif count in _COUNTS_TOLD:
+            self._tell(tag, f"left out {count}", f"{count:,} records of {tag} that go back are left out so far.")
 
 
 def _prefixed(column: Callable[[str], Growing], prefix: str, name: str) -> Growing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,15 +42,28 @@ def chains_of(files: Iterable[FileContents], scope: str) -> list[list[Part]]:
     A session belongs behind the one that it says it continues, else behind the chain that had ended, by wall time,
     when it began. Two that grow side by side stay apart.
     """
-    parts = _parts_of(list(files), scope)
-    chains: list[list[Part]] = []
-    for part in _in_order(parts):
-        chain = _named(chains, part.session.continues) or _ended_before(chains, part.started)
+    chains: list[_Chain] = []
+    named: dict[str, _Chain] = {}
+    for part in _in_order(_parts_of(list(files), scope)):
+        before = part.session.continues
+        chain = (named.get(before) if before is not None else None) or _ended_before(chains, part.started)
         if chain is None:
-            chains.append([part])
-        else:
-            chain.append(part)
-    return chains
+            chain = _Chain()
+            chains.append(chain)
+        chain.append(part)
+        if part.session.id is not None:
+            named.setdefault(part.session.id, chain)
+    return [chain.parts for chain in chains]
+
+
+@dataclass
+class _Chain:
+    parts: list[Part] = field(default_factory=list)
+    ended: float = -math.inf
+
+    def append(self, part: Part) -> None:
+        self.parts.append(part)
+        self.ended = max(self.ended, part.ended)
 
 
 def _in_order(parts: list[Part]) -> list[Part]:
@@ -65,15 +79,9 @@ def _in_order(parts: list[Part]) -> list[Part]:
     return [parts[number] for number in in_order([part.started for part in parts], behind)]
 
 
-def _named(chains: list[list[Part]], key: str | None) -> list[Part] | None:
-    if key is None:
-        return None
-    return next((chain for chain in chains if any(part.session.id == key for part in chain)), None)
-
-
-def _ended_before(chains: list[list[Part]], wall: float) -> list[Part] | None:
-    ended = [chain for chain in chains if max(part.ended for part in chain) <= wall + CLOCK_SLACK_S]
-    return max(ended, key=lambda chain: chain[-1].ended, default=None)
+def _ended_before(chains: list[_Chain], wall: float) -> _Chain | None:
+    ended = [chain for chain in chains if chain.ended <= wall + CLOCK_SLACK_S]
+    return max(ended, key=lambda chain: chain.parts[-1].ended, default=None)
 
 
 def _parts_of(files: list[FileContents], scope: str) -> list[Part]:
@@ -81,10 +89,8 @@ def _parts_of(files: list[FileContents], scope: str) -> list[Part]:
     process: dict[int, str | None] = {}
     loose: list[tuple[FileContents, Session, list[Segment]]] = []
     for file in files:
-        for index, session in enumerate(file.sessions.all):
-            segments = [s for s in file.segments if s.session == index and s.spec.scope == scope and s.count]
-            if not segments:
-                continue
+        for index, segments in sorted(_by_session(file, scope).items()):
+            session = file.sessions.all[index]
             if session.id is None and session.start_step is None and file.process is not None:
                 loose.append((file, session, segments))
                 continue
@@ -103,6 +109,15 @@ def _parts_of(files: list[FileContents], scope: str) -> list[Part]:
         owner.segments += segments
         owner.paths.add(file.path)
     return [_measured(part, scope) for part in parts.values() if _has_parameters(part)]
+
+
+def _by_session(file: FileContents, scope: str) -> dict[int, list[Segment]]:
+    """What the sessions of a file recorded of a scope, by their number."""
+    found: dict[int, list[Segment]] = {}
+    for segment in file.segments:
+        if segment.spec.scope == scope and segment.count:
+            found.setdefault(segment.session, []).append(segment)
+    return found
 
 
 def _measured(part: Part, scope: str) -> Part:

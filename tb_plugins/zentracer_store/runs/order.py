@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 
 def in_order(began: Sequence[float], behind: Sequence[Collection[int]]) -> list[int]:
@@ -11,13 +11,23 @@ def in_order(began: Sequence[float], behind: Sequence[Collection[int]]) -> list[
     `began` are their wall times; `behind` names for each the sessions that it is known to come after, whatever the
     clocks say. Where those contradict each other nothing is promised but that each is there once.
     """
-    keys = [(wall, 0) for wall in began]
-    for _ in began:  # what puts one off may put off those behind it
-        put_off = [
-            max([(wall, 0), *((keys[n][0], keys[n][1] + 1) for n in known)])
-            for wall, known in zip(began, behind, strict=True)
-        ]
-        if put_off == keys:
-            break
-        keys = put_off
-    return sorted(range(len(began)), key=lambda number: keys[number])
+    keys: dict[int, tuple[float, int]] = {}
+    for number in _known_first(behind):
+        known = (keys[n] for n in behind[number] if n in keys)
+        keys[number] = max([(began[number], 0), *((wall, depth + 1) for wall, depth in known)])
+    return sorted(range(len(began)), key=keys.__getitem__)
+
+
+def _known_first(behind: Sequence[Collection[int]]) -> Iterator[int]:
+    """All numbers, each after those that it is known to come after, unless these come after it as well."""
+    seen: set[int] = set()
+    for root in range(len(behind)):
+        waiting = [(root, False)]
+        while waiting:
+            number, ready = waiting.pop()
+            if ready:
+                yield number
+            elif number not in seen:
+                seen.add(number)
+                waiting.append((number, True))
+                waiting += [(known, False) for known in behind[number]]

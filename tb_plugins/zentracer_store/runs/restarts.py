@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from zentracer_store.contents.growing import Array
+from zentracer_store.contents.sessions import MOST_RESTARTS
 
 SURE = 3
 """Points in a row below the step before them that make a restart of steps that go back."""
-
-MOST_RESTARTS = 1000
-"""In one stretch of writing. A counter that begins anew more often is left as it is written."""
 
 
 def restarts_in(tag: Array, step: Array) -> list[int]:
@@ -18,7 +16,8 @@ def restarts_in(tag: Array, step: Array) -> list[int]:
 
     Steps that go back are a restart where the step was recorded before, or where `SURE` points in a row stay at or
     below the step that they fell from: workers that share a writer mix their steps a little, and lose nothing by it.
-    One restart stands for all tags: one whose first point after it goes back needs none of its own.
+    One restart stands for all tags: one whose first point after it goes back needs none of its own. There are none
+    where there would be over `MOST_RESTARTS`: such a counter is left as it is written.
     """
     order = np.argsort(narrowed(tag), kind="stable")
     tags, steps = tag[order], step[order]

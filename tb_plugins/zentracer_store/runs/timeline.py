@@ -207,7 +207,8 @@ def _track(
     limit: float,
 ) -> Track:
     optimizers = {stretches[number].segment.spec.optimizer for number in member}
-    beside = [n for n, s in enumerate(stretches) if n not in member and s.segment.spec.optimizer in optimizers]
+    within = set(member)
+    beside = [n for n, s in enumerate(stretches) if n not in within and s.segment.spec.optimizer in optimizers]
     joined = _join(stretches, member, beside)
     steps, has, part = joined["step"], joined["has"], joined["part"]
     ends, gap = _extents(steps, has, part, clock)
@@ -240,12 +241,13 @@ def _join(stretches: Sequence[_Stretch], member: Sequence[int], beside: Sequence
     moved to another optimizer is not missing from its old one.
     """
     optimizers = list(dict.fromkeys(stretches[number].segment.spec.optimizer for number in (*member, *beside)))
+    within = set(member)
     parts = []
     for number in (*member, *beside):
         stretch = stretches[number]
         part = np.empty(len(stretch.steps), _SAMPLE)
         part["step"], part["record"] = stretch.steps, np.arange(len(stretch.steps))
-        part["stretch"], part["part"], part["has"] = number, stretch.part, number in member
+        part["stretch"], part["part"], part["has"] = number, stretch.part, number in within
         part["optimizer"] = optimizers.index(stretch.segment.spec.optimizer)
         parts.append(part)
     joined: Array = np.concatenate(parts)

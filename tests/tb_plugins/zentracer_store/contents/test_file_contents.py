@@ -13,6 +13,7 @@ from tensorboard.util import tensor_util
 
 import zentracer_schema as schema
 from tests.logs import EVENTS, Log, parameters, table
+from zentracer_store.contents import sessions, tables
 from zentracer_store.contents.file_contents import FileContents
 from zentracer_store.contents.growing import Growing
 from zentracer_store.contents.tables import IN_COLUMNS
@@ -231,6 +232,35 @@ def test_steps_that_go_back_without_a_mark_begin_a_new_session_and_are_told():
     assert [segment.steps(segment.count).tolist() for segment in contents.segments] == [[0, 10], [5]]
     assert contents.sessions.all[-1].start_step == 5
     assert told(contents) == [f"The steps of {SPEC.tag} go back from 10 to 5 without a new session."]
+
+
+def test_a_counter_that_goes_back_for_ever_begins_only_so_many_sessions_and_is_told(monkeypatch):
+    monkeypatch.setattr(sessions, "MOST_RESTARTS", 2)
+    monkeypatch.setattr(tables, "MOST_RESTARTS", 2)
+    monkeypatch.setattr(tables, "_COUNTS_TOLD", (3,))
+    steps = [5, 0, 4, 1, 8, 2, 3, 9, 7, 10]
+    contents = FileContents(EVENTS)
+    for offset, step in enumerate(steps):
+        contents.feed(Records.of([(offset, record(step))]))
+        contents = saved(contents)
+    kept = [segment.steps(segment.count).tolist() for segment in contents.segments]
+    assert kept == [[5], [0, 4], [1, 8, 9, 10]]
+    assert told(contents)[1:] == [
+        "The steps of the file have gone back 2 times without a new session: "
+        f"further records of {SPEC.tag} that go back are left out.",
+        f"3 records of {SPEC.tag} that go back are left out so far.",
+    ]
+
+
+def test_a_session_is_known_by_its_id_among_thousands_and_after_it_was_restored(tmp_path):
+    log = Log(tmp_path / "f").version()
+    for key in ("one", "two", "three"):
+        log.start().session(key).table(0, SPEC, table(1))
+    contents = saved(read(*payloads_of(log.append().path)))
+    before = len(contents.sessions.all)
+    contents.feed(Records.of([(9, schema.message_event(1.0, 0, "session", "model", {"id": "two", "scopes": {}}))]))
+    assert len(contents.sessions.all) == before
+    assert contents.sessions.current("model") == [session.id for session in contents.sessions.all].index("two")
 
 
 def test_a_session_record_belongs_to_the_start_before_it(tmp_path):

@@ -23,6 +23,12 @@ def test_each_is_there_once_and_behind_what_it_is_known_to_follow(sessions):
         assert all(order.index(other) < order.index(number) for other in known)
 
 
+def test_thousands_that_each_follow_the_one_before_keep_their_order():
+    count = 5000
+    behind = [{number + 1} if number + 1 < count else set() for number in range(count)]
+    assert in_order([float(number) for number in range(count)], behind) == list(reversed(range(count)))
+
+
 def test_contradictions_end_and_lose_nobody():
     assert sorted(in_order([1.0, 2.0, 3.0], [{1}, {2}, {0}])) == [0, 1, 2]
     assert in_order([1.0], [{0}]) == [0]

@@ -20,6 +20,9 @@ MARKER = "_export.json"
 LONGEST_NAME = 255
 """Bytes that file systems allow a name."""
 
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+"""Stands for no value where it is the name of a folder."""
+
 _HASH_DIGITS = 12
 _MOST_OF_NAME = 200
 _FRESH_S = 60.0
@@ -36,7 +39,7 @@ def partition(**keys: str) -> str:
 
 def _folder(key: str, value: str) -> str:
     # What reads Hive's layout undoes the percent signs. A value too long for a name keeps its beginning.
-    name = f"{key}={quote(value, safe='')}"
+    name = f"{key}={_quoted(value)}"
     if len(name) <= LONGEST_NAME:
         return name
     digest = hashlib.sha256(value.encode("utf-8", "backslashreplace")).hexdigest()[:_HASH_DIGITS]
@@ -46,7 +49,12 @@ def _folder(key: str, value: str) -> str:
 
 def is_shortened(value: str, key: str = "run") -> bool:
     """Whether `value` is too long for the name of a folder."""
-    return len(f"{key}={quote(value, safe='')}") > LONGEST_NAME
+    return len(f"{key}={_quoted(value)}") > LONGEST_NAME
+
+
+def _quoted(value: str) -> str:
+    quoted = quote(value, safe="")
+    return quoted.replace("_", "%5F") if quoted == _NULL else quoted
 
 
 @contextmanager

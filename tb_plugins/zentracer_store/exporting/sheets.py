@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,6 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
+
+from zentracer_store.exporting.plain_json import base64_of, json_of
 
 Form = Literal["parquet", "csv"]
 
@@ -64,18 +64,14 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
-        return _words(column, _base64)
+        return _words(column, base64_of)
     if pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type):
-        return _words(column, lambda value: json.dumps(value, default=_base64))
+        return _words(column, json_of)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         unsafe = pc.match_substring_regex(column, _FORMULA)
         quoted = pc.binary_join_element_wise("'", column, "")
         return pc.if_else(unsafe, quoted, column)
     return column
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode("ascii")
 
 
 def _words(column: pa.ChunkedArray, word: Any) -> pa.Array:

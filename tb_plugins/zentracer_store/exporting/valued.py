@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from zentracer_schema import FormatError, decode_message
 from zentracer_store.contents.growing import Array
 from zentracer_store.exporting.batches import Batches
 from zentracer_store.exporting.narrow import KEYS, keys_of
+from zentracer_store.exporting.plain_json import json_of
 from zentracer_store.reading.blobs import blobs_of
 from zentracer_store.reading.fetch import Moved
 from zentracer_store.reading.histograms import histogram_of
@@ -119,10 +120,18 @@ def _tensor(value: Any) -> Iterator[tuple[Any, ...]]:
         raise FormatError("The value holds no tensor.")
     if value.tensor.dtype == _STRING:
         strings = strings_of(value.tensor)
-        yield "string", list(strings.shape), None, strings.reshape(-1).tolist()
+        yield "string", list(strings.shape), None, None, strings.reshape(-1).tolist()
         return
     array = array_of(value.tensor)
-    yield array.dtype.name, list(array.shape), _doubles(array), None
+    yield array.dtype.name, list(array.shape), _doubles(array), _rounded(array), None
+
+
+def _rounded(array: Array) -> list[Decimal] | None:
+    """The entries, exactly, where doubles do not hold all of them."""
+    if array.dtype.kind not in "iu" or array.dtype.itemsize < _WIDE:
+        return None
+    flat = array.reshape(-1)
+    return [Decimal(entry) for entry in flat.tolist()] if ((flat > _EXACT) | (flat < -_EXACT)).any() else None
 
 
 def _doubles(array: Array) -> Array:
@@ -134,10 +143,14 @@ def _doubles(array: Array) -> Array:
 
 
 def _message(value: Any) -> Iterator[tuple[Any, ...]]:
-    yield (json.dumps(decode_message(value.tensor), ensure_ascii=False),)
+    yield (json_of(decode_message(value.tensor)),)
 
 
 _STRING = 7
+_WIDE = 8
+_EXACT = 1 << 53
+"""Up to here, doubles hold every whole number."""
+
 _ITEM = pa.field("item", pa.uint32())
 _NUMBERS = pa.list_(pa.float64())
 
@@ -165,6 +178,7 @@ FORMS = {
             pa.field("dtype", pa.string()),
             pa.field("shape", pa.list_(pa.int64())),
             pa.field("values", _NUMBERS),
+            pa.field("integers", pa.list_(pa.decimal128(20, 0))),
             pa.field("strings", pa.list_(pa.binary())),
         ),
         _tensor,

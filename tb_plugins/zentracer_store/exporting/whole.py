@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from zentracer_schema import FormatError
 from zentracer_store.contents.file_contents import FileContents, Oddity
-from zentracer_store.discover import FoundFile, Problem, discover, parse_places
+from zentracer_store.discover import FoundFile, Problem, discover, parse_places, text
 from zentracer_store.reading.decode import parse_event
 from zentracer_store.reading.records import Records
 from zentracer_store.reading.tail import Tail, Unreadable
@@ -84,11 +85,25 @@ class Logdir:
 def look_under(logdir: str) -> Logdir:
     """What there is under `logdir` now. Reads no file."""
     found = discover(parse_places(logdir))
-    runs: dict[str, list[FoundFile]] = {}
+    folders: dict[tuple[str, str], list[FoundFile]] = {}
     for file in found.files:
-        runs.setdefault(file.run, []).append(file)
+        folders.setdefault((file.run, os.path.dirname(file.path)), []).append(file)
+    runs: dict[str, list[FoundFile]] = {}
+    for (run, _), files in sorted(folders.items(), key=_with_odd_ones_last):
+        runs[_free(run, runs)] = files
     ordered = {run: tuple(sorted(runs[run], key=lambda file: file.path)) for run in sorted(runs)}
     return Logdir(logdir, ordered, found.problems)
+
+
+def _with_odd_ones_last(folder: tuple[tuple[str, str], list[FoundFile]]) -> tuple[bool, tuple[str, str]]:
+    (run, path), _ = folder
+    return text(path) != path, (run, path)
+
+
+def _free(run: str, taken: Container[str]) -> str:
+    """The name of a run; with a number where another directory, of bytes that are not UTF-8, looks the same."""
+    names = itertools.chain([run], (f"{run} #{number}" for number in itertools.count(2)))
+    return next(name for name in names if name not in taken)
 
 
 def read_run(name: str, files: Sequence[FoundFile], told: Told = lambda count: None) -> WholeRun:

@@ -7,6 +7,8 @@ import os
 
 import duckdb
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +19,8 @@ from tests.logs import EVENTS, Log, begin, parameters, table, write_run, write_s
 from zentracer_store.exporting.export import export
 from zentracer_store.exporting.partition import Refused
 from zentracer_store.exporting.tabular import Choice
+
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 def points_in(path):
@@ -86,6 +90,22 @@ def test_tables_are_a_kind_of_their_own_with_a_column_a_statistic(tmp_path):
     query = 'SELECT run, "row", max(update_ratio) FROM read_parquet(?) GROUP BY ALL ORDER BY ALL'
     rows = duckdb.execute(query, [str(tmp_path / "out/kind=parameters/*/*.parquet")]).fetchall()
     assert rows == [("a/zentracer", "a.bias", 0.375), ("a/zentracer", "a.weight", 0.375)]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["1", "001"], ["NULL", "null", "None"], ["nan", "1.5"], ["true"], ["2024-01-01"], ["1", NO_VALUE], [NO_VALUE]],
+)
+def test_names_of_runs_stay_what_they_are_in_every_reader(tmp_path, names):
+    for name in names:
+        write_scalars(tmp_path / "logs" / name, {"loss": [1.0]})
+    export(str(tmp_path / "logs"), str(tmp_path / "out"), "parquet", Choice())
+    query = "SELECT run FROM read_parquet(?, hive_types_autocast = false)"
+    rows = duckdb.execute(query, [str(tmp_path / "out/kind=scalars/*/*.parquet")]).fetchall()
+    assert sorted(run for (run,) in rows) == sorted(names)
+    text = ds.HivePartitioning(pa.schema([("run", pa.string())]), null_fallback="")
+    frame = pd.read_parquet(tmp_path / "out/kind=scalars", partitioning=text)
+    assert sorted(frame["run"]) == sorted(names)
 
 
 def test_arrow_reads_the_folders_as_one_data_set(tmp_path):

@@ -40,6 +40,12 @@ def test_keys_are_folders_in_folders():
     assert partition(run=".") == "run=."
 
 
+def test_the_name_that_stands_for_no_value_is_encoded():
+    folder = partition(run="__HIVE_DEFAULT_PARTITION__")
+    assert "_" not in folder
+    assert unquote(folder) == "run=__HIVE_DEFAULT_PARTITION__"
+
+
 def test_a_long_name_keeps_its_beginning_and_stays_different_from_others():
     names = ["ä" * 300, "ä" * 299 + "b", "x" * 252, "x" * 251]
     folders = [partition(run=name) for name in names]

@@ -110,7 +110,30 @@ def test_sounds_are_the_bytes_of_their_files(tmp_path):
 def test_tensors_are_their_type_shape_and_values(tmp_path, values, dtype, expected):
     begin_other(tmp_path, tensor_event(3, values, "mine", DATA_CLASS_TENSOR, "t"))
     (row,) = rows_of(tmp_path, "tensors")
-    assert (row["dtype"], row["shape"], row["values"], row["strings"]) == (dtype, list(values.shape), expected, None)
+    assert (row["dtype"], row["shape"], row["values"]) == (dtype, list(values.shape), expected)
+    assert (row["integers"], row["strings"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([2**53 + 1, -1], np.int64),
+        np.array([-(2**63), 2**63 - 1], np.int64),
+        np.array([2**64 - 1], np.uint64),
+        np.array(-(2**53) - 1, np.int64),
+    ],
+)
+def test_integers_that_doubles_would_round_are_there_exactly(tmp_path, values):
+    begin_other(tmp_path, tensor_event(3, values, "mine", DATA_CLASS_TENSOR, "t"))
+    (row,) = rows_of(tmp_path, "tensors")
+    assert row["values"] == values.reshape(-1).astype(float).tolist()
+    assert [int(entry) for entry in row["integers"]] == values.reshape(-1).tolist()
+
+
+def test_integers_that_doubles_hold_are_there_once(tmp_path):
+    begin_other(tmp_path, tensor_event(3, np.array([2**53, -(2**53)], np.int64), "mine", DATA_CLASS_TENSOR, "t"))
+    (row,) = rows_of(tmp_path, "tensors")
+    assert (row["values"], row["integers"]) == ([2.0**53, -(2.0**53)], None)
 
 
 def test_complex_tensors_are_real_and_imaginary_parts_in_turn(tmp_path):
@@ -134,6 +157,7 @@ def test_tensors_of_strings_are_bytes(tmp_path):
     begin_other(tmp_path, event.SerializeToString())
     (row,) = rows_of(tmp_path, "tensors")
     assert (row["dtype"], row["shape"], row["values"], row["strings"]) == ("string", [2], None, [b"\xff", b"b"])
+    assert row["integers"] is None
 
 
 def test_graphs_are_their_bytes(tmp_path):

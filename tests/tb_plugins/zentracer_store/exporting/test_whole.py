@@ -118,3 +118,15 @@ def test_a_whole_record_that_is_no_event_is_lost(tmp_path):
     assert text.endswith("is no event and is skipped.")
     assert list(file.odd()) == []
     assert len(file.contents.points) == 2
+
+
+def test_directories_that_look_the_same_are_two_runs(tmp_path):
+    for name, value in ((b"raw\xff", 1.0), (b"raw\\xff", 2.0)):
+        write_scalars(tmp_path / os.fsdecode(name), {"loss": [value]})
+    found = look_under(str(tmp_path))
+    runs = [read_run(name, files) for name, files in found.runs.items()]
+    assert [(run.name, os.fsencode(os.path.dirname(run.files[0].found.path))) for run in runs] == [
+        ("raw\\xff", os.fsencode(tmp_path / "raw\\xff")),
+        ("raw\\xff #2", os.fsencode(tmp_path) + b"/raw\xff"),
+    ]
+    assert len(found.sizes) == 2

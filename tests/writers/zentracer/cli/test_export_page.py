@@ -46,6 +46,7 @@ def test_its_python_runs(exported):
     for block in blocks("python"):
         exec(block, made)
     assert made["scalars"]["value"].tolist() == [3.0, 2.0, 1.0]
+    assert made["scalars"]["run"].tolist() == ["baseline"] * 3
     assert made["losses"]["value"].tolist() == [3.0, 2.0, 1.0]
     assert made["wide"]["a.bias"].tolist() == [0.0, 0.25, 0.5]
 

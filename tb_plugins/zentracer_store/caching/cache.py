@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import os
-import stat
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -312,22 +311,9 @@ def _behind(chain: Sequence[Volume], columns: Mapping[str, Growing]) -> tuple[li
 def _goes_on(path: str, state: Mapping[str, Any]) -> bool:
     """Whether the event file is the one, perhaps grown, that a tail's state describes."""
     try:
-        status = os.stat(path)
-        if state["seen"] == [status.st_ino, status.st_size, status.st_mtime_ns]:
-            return True
-        if status.st_size < state["offset"] or not stat.S_ISREG(status.st_mode):
-            return False
-        head, junction = bytes.fromhex(state["head"]), bytes.fromhex(state["junction"])
-        with open(path, "rb", buffering=0, opener=_without_waiting) as file:
-            descriptor = file.fileno()
-            at_junction = os.pread(descriptor, len(junction), state["offset"] - len(junction))
-            return os.pread(descriptor, len(head), 0) == head and at_junction == junction
-    except OSError:
+        return Tail.resume(path, state).goes_on()
+    except (LookupError, TypeError, ValueError):  # written by another version
         return False
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def _row_bytes(column: Growing) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from zentracer_schema import FOOTER_BYTES, HEADER_BYTES, parse_length
 from zentracer_store.reading.checksums import footers_ok
+from zentracer_store.reading.fingerprint import Fingerprint
 from zentracer_store.reading.frames import Scan, scan
 from zentracer_store.reading.records import Records
 from zentracer_store.reading.resync import MOST_SEARCHED, Search, data_after
@@ -76,8 +78,10 @@ class Tail:
         self.size = 0
         self._seen: tuple[int, int, int] | None = None
         self._due: float | None = None  # the time at which the file is quiet, if it lacks something
+        self._known: tuple[int, int, int] | None = None  # as `_seen`, but of the last read whatever that left
         self._head = b""
         self._junction = b""
+        self._fingerprint = Fingerprint()
         self._told: set[tuple[int, str]] = set()
         self._search = Search()  # for a record behind what stands at `offset`
 
@@ -90,8 +94,10 @@ class Tail:
             "search": asdict(self._search),
             "seen": self._seen,
             "due": self._due,
+            "known": self._known,
             "head": self._head.hex(),
             "junction": self._junction.hex(),
+            "fingerprint": asdict(self._fingerprint),
         }
 
     @classmethod
@@ -101,8 +107,10 @@ class Tail:
         tail.offset, tail.size, tail._search = state["offset"], state["size"], Search(**state["search"])
         tail._told = {(where, about) for where, about in state["told"]}
         tail._seen = None if state["seen"] is None else tuple(state["seen"])
+        tail._known = None if state["known"] is None else tuple(state["known"])
         tail._due = state["due"]
         tail._head, tail._junction = bytes.fromhex(state["head"]), bytes.fromhex(state["junction"])
+        tail._fingerprint = Fingerprint(**state["fingerprint"])
         return tail
 
     def differs(self, status: os.stat_result) -> bool:
@@ -127,44 +135,57 @@ class Tail:
         _check_regular(status)
         if not self.differs(status):
             return Batch()
-        # Without O_NONBLOCK, a FIFO put there in this instant would hold us up for ever.
-        descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        try:
-            status = os.fstat(descriptor)
-            _check_regular(status)
+        with _opened(self.path) as (descriptor, status):
             batch = Batch()
-            if self._was_replaced(descriptor, status.st_size):
+            if self._was_replaced(descriptor, status):
                 batch.restarted = True
                 batch.damage.append(self._restart(status.st_size))
             self.size = status.st_size
             age = abs(time.time() - status.st_mtime)
             waits = self._take(descriptor, most, batch, age)
-            self._remember(descriptor)
-        finally:
-            os.close(descriptor)
+            self._remember(descriptor, status)
         self._seen = None if batch.more or waits else _identity(status)
         self._due = status.st_mtime + QUIET_S if self.offset < self.size and age <= QUIET_S else None
         return batch
 
-    def _was_replaced(self, descriptor: int, size: int) -> bool:
-        if size < self.offset:
-            return True
+    def goes_on(self) -> bool:
+        """Whether the file is still the one that was read, perhaps grown; False, too, where it can't be read."""
+        try:
+            if _identity(os.stat(self.path)) == self._seen:
+                return True
+            with _opened(self.path) as (descriptor, status):
+                return not self._was_replaced(descriptor, status)
+        except (OSError, Unreadable):
+            return False
+
+    def _was_replaced(self, descriptor: int, status: os.stat_result) -> bool:
         start = max(self.offset - _JUNCTION, 0)
         return (
-            os.pread(descriptor, len(self._head), 0) != self._head
+            status.st_size < self.offset
+            or os.pread(descriptor, len(self._head), 0) != self._head
             or os.pread(descriptor, len(self._junction), start) != self._junction
+            or (self._is_suspect(status) and not self._fingerprint.matches(descriptor))
         )
+
+    def _is_suspect(self, status: os.stat_result) -> bool:
+        """Whether the file did more than grow: it is another one by that name, or was written to and is no longer."""
+        if self._known is None:
+            return False
+        inode, size, changed = self._known
+        return status.st_ino != inode or (status.st_size <= size and status.st_mtime_ns != changed)
 
     def _restart(self, size: int) -> Damage:
         what = f"shrank from {self.offset:,} to {size:,} bytes" if size < self.offset else "was replaced by another"
-        self.offset, self._search = 0, Search()
+        self.offset, self._search, self._fingerprint = 0, Search(), Fingerprint()
         self._told.clear()
         return Damage(0, f"The file {what} while it was followed. It is read anew from its beginning.", False)
 
-    def _remember(self, descriptor: int) -> None:
+    def _remember(self, descriptor: int, status: os.stat_result) -> None:
         self._head = os.pread(descriptor, min(_HEAD, self.offset), 0)
         start = max(self.offset - _JUNCTION, 0)
         self._junction = os.pread(descriptor, self.offset - start, start)
+        self._fingerprint.extend(descriptor, self.offset)
+        self._known = _identity(status)
 
     def _take(self, descriptor: int, most: int, batch: Batch, age: float) -> bool:
         """Read on. Says whether to look again though the file does not change."""
@@ -319,6 +340,19 @@ def unreadable(error: OSError) -> str:
 
 def _identity(status: os.stat_result) -> tuple[int, int, int]:
     return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[tuple[int, os.stat_result]]:
+    """A descriptor of a regular file, and what the system says of it."""
+    # Without O_NONBLOCK, a FIFO put there in this instant would hold us up for ever.
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        status = os.fstat(descriptor)
+        _check_regular(status)
+        yield descriptor, status
+    finally:
+        os.close(descriptor)
 
 
 def _check_regular(status: os.stat_result) -> None:

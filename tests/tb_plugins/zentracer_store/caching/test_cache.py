@@ -348,6 +348,31 @@ def test_a_log_that_only_looks_touched_is_loaded(growth, cache, other):
     assert other.load(growth.path) is not None
 
 
+@pytest.mark.parametrize("how", ["in place", "renamed over"])
+def test_the_entry_of_a_log_of_which_only_the_middle_is_another_now_is_dropped(growth, cache, other, how):
+    cache.save(growth.path, *read(growth.path), all_of_it=True)
+    whole = bytearray(growth.log.path.read_bytes())
+    whole[len(whole) // 2] ^= 1
+    path = growth.log.path if how == "in place" else growth.log.path.with_name("copy")
+    path.write_bytes(whole)
+    os.utime(path, (1, 1))
+    os.replace(path, growth.path)
+    assert other.load(growth.path) is None
+    assert volumes_of(cache) == []
+
+
+def test_a_newer_entry_of_another_version_does_not_hinder_saving(growth, cache, other, monkeypatch):
+    tail, contents = read(growth.path)
+    cache.save(growth.path, tail, contents, all_of_it=True)
+    growth.grow()
+    with monkeypatch.context() as patched:
+        patched.setattr(Tail, "state", lambda self: {"position": "of tomorrow"})
+        other.save(growth.path, *read(growth.path), all_of_it=True)
+    read(growth.path, tail, contents)
+    assert cache.save(growth.path, tail, contents, all_of_it=True) in (Saved.SAVED, Saved.STALE)
+    assert cache.load(growth.path) is None or same(cache.load(growth.path)[1], read(growth.path)[1])
+
+
 def test_a_log_that_became_a_fifo_is_not_waited_for(growth, cache, other):
     cache.save(growth.path, *read(growth.path), all_of_it=True)
     os.remove(growth.path)

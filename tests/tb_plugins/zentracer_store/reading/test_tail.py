@@ -478,6 +478,73 @@ def test_a_file_that_was_replaced_by_a_longer_one_is_read_anew(tmp_path, others)
     assert "was replaced by another" in batch.damage[0].text
 
 
+ALIKE = [b"%03d" % number for number in range(100)]
+OTHER = [*ALIKE[:50], b"xyz", *ALIKE[51:]]  # begins and ends like the other, and is as long
+
+
+@pytest.mark.parametrize("behind", [[], [b"more"]])
+def test_another_file_that_begins_and_ends_alike_is_read_anew(tmp_path, behind):
+    path = tmp_path / "f"
+    path.write_bytes(records(*ALIKE))
+    tail = Tail(str(path))
+    everything(tail)
+    (tmp_path / "g").write_bytes(records(*OTHER, *behind))
+    os.replace(tmp_path / "g", path)
+    assert resumed(tail).goes_on() is False
+    batch = tail.read()
+    assert batch.restarted
+    assert [payload for _, payload in batch.records] == OTHER + behind
+    assert tail.goes_on()
+
+
+def test_a_file_that_was_written_over_in_its_place_is_read_anew(tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(records(*ALIKE))
+    tail = Tail(str(path))
+    everything(tail)
+    path.write_bytes(records(*OTHER))
+    os.utime(path, (1, 1))
+    assert not tail.goes_on()
+    assert [payload for _, payload in tail.read().records] == OTHER
+
+
+def test_a_damaged_record_that_was_repaired_is_read(tmp_path):
+    path = tmp_path / "f"
+    whole = bytearray(records(*ALIKE))
+    whole[50 * 19 + 12] ^= 1
+    path.write_bytes(whole)
+    tail = Tail(str(path))
+    assert everything(tail)[0] == ALIKE[:50] + ALIKE[51:]
+    path.write_bytes(records(*ALIKE))
+    os.utime(path, (1, 1))
+    assert everything(tail)[0] == ALIKE
+
+
+def test_a_file_that_was_only_touched_or_copied_is_not_read_again(tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(records(*ALIKE))
+    tail = Tail(str(path))
+    everything(tail)
+    os.utime(path, (1, 1))
+    assert everything(resumed(tail))[0] == everything(tail)[0] == []
+    (tmp_path / "g").write_bytes(records(*ALIKE))
+    os.replace(tmp_path / "g", path)
+    assert tail.goes_on()
+    assert everything(tail) == ([], [], [])
+
+
+@pytest.mark.parametrize("how", ["gone", "fifo"])
+def test_a_file_that_cannot_be_read_any_more_does_not_go_on(tmp_path, how):
+    path = tmp_path / "f"
+    path.write_bytes(records(b"first"))
+    tail = Tail(str(path))
+    everything(tail)
+    path.unlink()
+    if how == "fifo":
+        os.mkfifo(path)
+    assert not tail.goes_on()
+
+
 def test_a_copy_that_only_goes_on_is_not_read_again(tmp_path):
     path = tmp_path / "f"
     path.write_bytes(records(b"first"))

@@ -22,10 +22,13 @@ def read(logdir: str | os.PathLike[str]) -> Log:
     """The runs under a log directory. They are read when they are first asked for.
 
     Raises:
+        TypeError: `logdir` is no path.
         NotADirectoryError: there is no such directory.
         MissingPackage: a package of the extra `tensorboard` is not installed.
     """
-    path = os.path.expanduser(os.fspath(logdir))
+    if not isinstance(logdir, (str, os.PathLike)):
+        raise TypeError(f"logdir is a path, not {logdir!r}. Give the directory that holds the logs.")
+    path = os.path.expanduser(os.fsdecode(logdir))
     if not os.path.isdir(path):
         raise NotADirectoryError(f"{path} is no directory. Give the directory that holds the logs.")
     return Log(path)
@@ -34,10 +37,11 @@ def read(logdir: str | os.PathLike[str]) -> Log:
 class Log:
     """A log directory, as it is when each run is first asked for. Nothing is written.
 
-    Where a method takes `run`, it is a run's name as TensorBoard shows it; a name stands for the runs inside that are
-    part of it as well (`a` for `a/zentracer`, `a/train`, `a/validation`). Without it, all runs are meant. Tables begin
-    with the column `run`; `superseded` marks what a later session of the training wrote anew. `.to_pandas()` makes a
-    data frame of any of them.
+    Where a method takes `run`, it is a run's name as TensorBoard shows it; a name stands for the runs inside that
+    are part of it as well (`a` for `a/zentracer`, `a/train`, `a/validation`). `a #2` is a directory of another name
+    that looks the same, since it is not UTF-8. Without it, all runs are meant. Tables begin with the column `run`;
+    `superseded` marks what a later session of the training wrote anew. `.to_pandas()` makes a data frame of any of
+    them.
     """
 
     def __init__(self, logdir: str) -> None:
@@ -124,4 +128,6 @@ class Log:
 
 def _pattern(name: Name) -> re.Pattern[str]:
     """`name` as a pattern; a plain one matches itself only."""
+    if not isinstance(name.pattern if isinstance(name, re.Pattern) else name, str):
+        raise TypeError(f"A name is text or a compiled pattern of text, not {name!r}.")
     return name if isinstance(name, re.Pattern) else re.compile(rf"\A{re.escape(name)}\Z")

@@ -1,5 +1,6 @@
 """`zentracer.read`: every point in Arrow tables, and from there in data frames."""
 
+import os
 import re
 import subprocess
 import sys
@@ -95,6 +96,27 @@ def test_an_unknown_kind_is_an_error(log):
 def test_a_directory_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(NotADirectoryError, match="nowhere is no directory. Give the directory that holds the logs."):
         zentracer.read(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("logdir", [None, 5, b"runs", ["runs"]])
+def test_a_directory_that_is_no_path_is_an_error(logdir):
+    with pytest.raises(TypeError, match=r"logdir is a path, not .*\. Give the directory that holds the logs\."):
+        zentracer.read(logdir)
+
+
+@pytest.mark.parametrize("name", [5, b"a", ["a"], re.compile(b"a")])
+def test_a_name_that_is_no_text_is_an_error(log, name):
+    for given in ({"run": name}, {"tag": name}):
+        with pytest.raises(TypeError, match=r"A name is text or a compiled pattern of text, not .*\."):
+            log.scalars(**given)
+    with pytest.raises(TypeError, match="A name is text"):
+        log.table(scope=name)
+
+
+def test_a_directory_whose_name_is_not_utf8_can_be_read(tmp_path):
+    odd = tmp_path / os.fsdecode(b"odd\xff")
+    write_scalars(odd / "a", {"loss": [1.0]})
+    assert zentracer.read(odd).scalars("a").num_rows == 1
 
 
 def test_oddities_are_sentences(tmp_path):

@@ -92,16 +92,17 @@ def run_info(trial: Trial, files: Sequence[Followed]) -> RunInfo:
 
 
 def _run_info(trial: Trial, files: Sequence[Followed]) -> RunInfo:
+    summary = trial.summary
     return RunInfo(
         name=trial.name,
         state=_state(trial, files, time.time()),
-        nan=trial.has_nan,
-        tables=trial.has_tables,
-        last_step=trial.last_step,
-        last_wall=trial.last_wall,
+        nan=summary.nan,
+        tables=summary.tables,
+        last_step=summary.last_step,
+        last_wall=summary.last_wall,
         error=next((f"{file.found.shown}: {file.error}" for file in files if file.error is not None), None),
         generation=trial.generation,
-        holds=dict(Counter(trial.sorts.values())),
+        holds=summary.holds,
     )
 
 

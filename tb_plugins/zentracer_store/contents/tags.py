@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from zentracer_store.reading.decode import Sort
 
 
-@dataclass(frozen=True)
-class TagInfo:
+class TagInfo(NamedTuple):
     """One tag, as its first value in the file describes it. `content` is what its plugin keeps with it.
 
     `source` is the tag in the file where `tag` is another name: a tag that holds values of two sorts is two tags here.
@@ -55,17 +52,17 @@ class Tags:
         """Number a tag, or a further sort of values that a known tag turns out to hold."""
         source = info.tag
         if source in self._first or source in self._names:
-            info = replace(info, tag=self._unused(f"{source} ({info.sort})"), source=source)
+            info = info._replace(tag=self._unused(f"{source} ({info.sort})"), source=source)
         return self._append(info)
 
-    def head(self) -> list[dict[str, Any]]:
+    def head(self) -> list[list[Any]]:
         """All of it as JSON can hold it."""
-        return [{**vars(info), "content": b64encode(info.content).decode()} for info in self.all]
+        return [[*info[:5], b64encode(info.content).decode(), info.source] for info in self.all]
 
-    def restore(self, head: list[Mapping[str, Any]]) -> None:
+    def restore(self, head: list[list[Any]]) -> None:
         """Take over the tags that `head` told."""
-        for told in head:
-            self._append(TagInfo(**{**told, "content": b64decode(told["content"])}))
+        for tag, sort, plugin, name, description, content, source in head:
+            self._append(TagInfo(tag, sort, plugin, name, description, b64decode(content) if content else b"", source))
 
     def _append(self, info: TagInfo) -> int:
         number, source = len(self.all), info.tag if info.source is None else info.source

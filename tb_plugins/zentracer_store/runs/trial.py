@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -62,6 +63,17 @@ class View:
 ALL = View()
 
 
+@dataclass(frozen=True)
+class Summary:
+    """A trial in a few words, for a list of many."""
+
+    nan: bool
+    tables: bool
+    last_step: int | None
+    last_wall: float | None
+    holds: Mapping[str, int]
+
+
 @dataclass
 class Trial:
     """The files of a trial, read so far. `generation` rises with everything that is read."""
@@ -71,6 +83,7 @@ class Trial:
     generation: int = 0
     _scopes: dict[View, tuple[Scope, ...]] = field(default_factory=dict)
     _sorts: dict[str, Sort] | None = None
+    _summary: Summary | None = None
     _beside: dict[str, str] | None = None
     _sessions: dict[str, tuple[SessionSpan, ...]] | None = None
 
@@ -78,7 +91,7 @@ class Trial:
         """Note that a file grew, came or went."""
         self.generation = generation
         self._scopes.clear()
-        self._sorts = self._beside = self._sessions = None
+        self._sorts = self._beside = self._sessions = self._summary = None
         _share_specs(self.files.values())
 
     def scopes(self, view: View = ALL) -> tuple[Scope, ...]:
@@ -96,6 +109,14 @@ class Trial:
         if self._sorts is None:
             self._sorts = sorts_of(self.files.values())
         return self._sorts
+
+    @property
+    def summary(self) -> Summary:
+        """What a list says of it."""
+        if self._summary is None:
+            holds: dict[str, int] = {**Counter(self.sorts.values())}
+            self._summary = Summary(self.has_nan, self.has_tables, self.last_step, self.last_wall, holds)
+        return self._summary
 
     @property
     def beside(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ import fcntl
 import hashlib
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -132,25 +132,48 @@ class _Link:
     after: str
 
 
+_Place = tuple[str, int]
+"""Where a volume may go on: the key of the one before it, and that one's end."""
+
+
 def _furthest(links: Sequence[_Link]) -> list[_Link]:
     """The chain that reaches furthest; of two that reach equally far, the one of fewer links but for those without
     bytes, which add rows that were described late."""
-    best: list[_Link] = []
-    open_chains: list[list[_Link]] = [[]]
-    while open_chains:
-        chain = open_chains.pop()
-        if _rank(chain) > _rank(best):
-            best = chain
-        after, end = (chain[-1].key, chain[-1].end) if chain else (FIRST, 0)
-        open_chains += [
-            [*chain, link] for link in links if (link.after, link.start) == (after, end) and link not in chain
-        ]
-    return best
+    onward: dict[_Place, list[_Link]] = {}
+    for link in links:
+        onward.setdefault((link.after, link.start), []).append(link)
+    ranks: dict[_Place, tuple[int, int]] = {(FIRST, 0): (0, 0)}  # links without bytes, and all links below 0
+    came_by: dict[_Place, _Link] = {}
+    passed: set[_Place] = set()
+    for place in _places(onward):
+        passed.add(place)
+        late, fewer = ranks[place]
+        for link in onward.get(place, ()):
+            there, rank = (link.key, link.end), (late + (link.start == link.end), fewer - 1)
+            if there not in passed and (there not in ranks or rank > ranks[there]):
+                ranks[there], came_by[there] = rank, link
+    best = max(ranks, key=lambda place: (place[1], *ranks[place]))
+    chain = []
+    while best in came_by:
+        chain.append(came_by[best])
+        best = (chain[-1].after, chain[-1].start)
+    return chain[::-1]
 
 
-def _rank(chain: Sequence[_Link]) -> tuple[int, int, int]:
-    late = sum(link.start == link.end for link in chain)
-    return (chain[-1].end if chain else 0, late, -len(chain))
+def _places(onward: Mapping[_Place, Sequence[_Link]]) -> list[_Place]:
+    """Every place that a chain comes to, each before those that it leads to, unless these lead back to it."""
+    left: list[_Place] = []
+    seen: set[_Place] = set()
+    waiting = [((FIRST, 0), False)]
+    while waiting:
+        place, leads_nowhere_else = waiting.pop()
+        if leads_nowhere_else:
+            left.append(place)
+        elif place not in seen:
+            seen.add(place)
+            waiting.append((place, True))
+            waiting += [((link.key, link.end), False) for link in onward.get(place, ())]
+    return left[::-1]
 
 
 def _locked(descriptor: int) -> bool:

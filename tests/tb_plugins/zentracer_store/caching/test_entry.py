@@ -5,8 +5,10 @@ import os
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from zentracer_store.caching.entry import FIRST, Entry, name_of, rows_of
+from zentracer_store.caching.entry import FIRST, Entry, _furthest, _Link, name_of, rows_of
 from zentracer_store.caching.volumes import write_volume
 
 LOG = "/runs/a"
@@ -74,6 +76,48 @@ def test_rows_that_were_described_late_are_not_left_out(entry):
     first = add(entry, 100)
     late = add(entry, 100, first)
     assert entry.chain() == [first, late]
+
+
+def test_names_that_make_more_chains_than_can_be_tried_cost_nothing(entry, tmp_path):
+    for number in range(100):
+        for zeros in ("", "0"):
+            (tmp_path / f"{zeros}{number:x}-{number + 1:x}-{number + 1:x}-{number:x}.arrow").touch()
+    assert entry.reach() == 100
+    assert entry.chain() == []
+
+
+def test_names_that_lead_in_a_circle_end(entry, tmp_path):
+    first = add(entry, 5)
+    for name in ("0-0-0-0", f"5-5-a-{first.key}", "5-5-b-a", "5-5-a-b", f"5-5-{first.key}-b", f"5-3-c-{first.key}"):
+        (tmp_path / f"{name}.arrow").touch()
+    assert entry.reach() == 5
+    assert entry.chain() == [first]
+
+
+def tried(links):
+    """The rank of the best chain, found by trying all."""
+    best, chains = (0, 0, 0), [[]]
+    while chains:
+        chain = chains.pop()
+        after, end = (chain[-1].key, chain[-1].end) if chain else (FIRST, 0)
+        best = max(best, rank_of(chain))
+        chains += [[*chain, one] for one in links if (one.after, one.start) == (after, end)]
+    return best
+
+
+def rank_of(chain):
+    return chain[-1].end if chain else 0, sum(one.start == one.end for one in chain), -len(chain)
+
+
+@given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 2), st.booleans()), max_size=9))
+def test_the_chain_is_as_good_as_trying_all_of_them_finds(made):
+    links = []
+    for before, size, again in made:
+        after, start = (links[before].key, links[before].end) if before < len(links) else (FIRST, 0)
+        # Two that end alike under one key: what goes on behind one does so behind the other.
+        alike = next((one.key for one in links if again and one.end == start + size and size), None)
+        links.append(_Link("", start, start + size, alike or f"{len(links) + 1:x}", after))
+    assert rank_of(_furthest(links)) == tried(links)
 
 
 def test_a_damaged_volume_and_what_comes_after_it_is_left_out(entry):

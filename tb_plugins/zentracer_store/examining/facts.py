@@ -1,4 +1,4 @@
-"""What TensorBoard takes a tag for, and which values the data server takes for one of such a tag."""
+"""What TensorBoard takes a tag for, and what each value can be taken for."""
 
 from __future__ import annotations
 
@@ -20,27 +20,33 @@ _BLOBS = frozenset({"images", "audio", "graphs", "graph_run_metadata", "graph_ru
 _OLD_FIELDS = {"simple_value": "scalars", "histo": "histograms", "image": "images", "audio": "audio"}
 """The plugin that TensorBoard files values of older writers under."""
 
-SCALAR, TENSOR, BLOBS, NUMBERS = 1, 2, 4, 8
-"""What the data server can take a value for; the last one marks tensors of numbers."""
+SCALAR, TENSOR, BLOBS, NUMBERS, SINGLE = 1, 2, 4, 8, 16
+"""What the data server can take a value for; then, whether it is a tensor of numbers, and whether it is one entry."""
 
 _SERVER_KEEPS = {SCALAR: 1000, TENSOR: 100, BLOBS: 10}
 
-_ANYTHING = SCALAR | TENSOR | BLOBS | NUMBERS
-_FITS = {"simple_value": SCALAR, "histo": TENSOR, "image": BLOBS, "audio": BLOBS}
+_ANYTHING = SCALAR | TENSOR | BLOBS | NUMBERS | SINGLE
+_FITS = {"simple_value": SCALAR | SINGLE, "histo": TENSOR, "image": BLOBS, "audio": BLOBS}
 _STRING, _FLOAT = DATA_TYPES["string"], DATA_TYPES["float32"]
 
 
 def fits(value: Any) -> int:
-    """What the data server can take a value for, as flags."""
+    """What a value can be taken for, as flags."""
     kind = value.WhichOneof("value")
     if kind != "tensor":
         return _FITS.get(kind, _ANYTHING)
     tensor = value.tensor
-    rank = len(tensor.tensor_shape.dim)
+    sides = tensor.tensor_shape.dim
+    single = SINGLE if all(side.size == 1 for side in sides) and _has_entries(tensor) else 0
     if tensor.dtype == _STRING:
-        return TENSOR | (BLOBS if rank == 1 else 0)
-    single = tensor.dtype == _FLOAT and not rank and (tensor.float_val or tensor.tensor_content)
-    return TENSOR | NUMBERS | (SCALAR if single else 0)
+        return TENSOR | single | (BLOBS if len(sides) == 1 else 0)
+    return TENSOR | NUMBERS | single | (SCALAR if single and not sides and tensor.dtype == _FLOAT else 0)
+
+
+def _has_entries(tensor: Any) -> bool:
+    if tensor.tensor_content or tensor.float_val:
+        return True
+    return any(field.name.endswith("_val") for field, _ in tensor.ListFields())
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,11 @@ class Fact:
     def is_scalar(self) -> bool:
         """Whether TensorBoard takes the tag for scalars."""
         return self.plugin == "scalars" or self.data_class == DATA_CLASS_SCALAR
+
+    @property
+    def needs_single(self) -> bool:
+        """Whether the Python loader shows nothing of the tag where one of its values is not one entry."""
+        return self.plugin == "scalars"
 
     @property
     def needs_class(self) -> bool:

@@ -16,6 +16,7 @@ Kind = Literal[
     "wall time",
     "not float32",
     "another class",
+    "not single",
     "no data class",
     "sampled",
     "side by side",
@@ -59,6 +60,7 @@ _ADVICE: dict[Kind, str] = {
     "not float32": "Log single numbers as float32, or start TensorBoard with `--load_fast=false`.",
     "wall time": "The writer has to give every event a finite wall time; `--load_fast=false` shows them.",
     "another class": "Log one class of data under a tag: a tag of its own for each.",
+    "not single": "Log single numbers as scalars; the data server shows those of the tag that are.",
     "no data class": "The writer has to set `data_class` in the metadata of a tag's first value.",
     "sampled": "`--samples_per_plugin scalars=0,images=0` keeps every value, at the price of memory.",
     "side by side": "Give each writer a directory of its own, or use `--load_fast=false --reload_multifile=true`.",
@@ -99,6 +101,8 @@ def sentence(alike: Sequence[Hidden]) -> str:
             return f"{reader} leaves out {what}: their wall time is infinite."
         case "another class":
             return f"{reader} leaves out {what}: they are of another class of data than their tag's first value says."
+        case "not single":
+            return f"{reader} shows nothing of {what}: a scalar of their tag is not a single number."
         case "no data class":
             return f"{reader} shows nothing of {what}: their tags do not say what class of data they hold."
         case "sampled":

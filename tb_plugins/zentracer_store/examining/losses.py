@@ -10,7 +10,7 @@ import numpy as np
 
 from zentracer_schema import parse_tag
 from zentracer_store.contents.growing import Array
-from zentracer_store.examining.facts import NUMBERS, SCALAR, Fact
+from zentracer_store.examining.facts import NUMBERS, SCALAR, SINGLE, Fact
 from zentracer_store.examining.hidden import NAME, RECORD, Hidden, Kind, Reader
 from zentracer_store.examining.order import Values, count_by_tag, kept_by_python, kept_by_server, values_of
 from zentracer_store.examining.replay import Replay, Stop
@@ -85,6 +85,7 @@ class _Read:
         of_python, of_server = python.read & ~python.kept, server.read & ~server.kept & ~late
         unfit = server.kept & ~self._fit
         nameless = (python.read & self._without_class, server.read & self._without_class)
+        broken = self._broken()
         found = [
             self._hidden("overwritten", "both", of_python & of_server & self._shown),
             self._hidden("purged", "python", of_python & ~of_server & self._shown),
@@ -92,13 +93,23 @@ class _Read:
             self._hidden("wall time", "server", late & self._shown),
             self._hidden("not float32", "server", unfit & self._bare_numbers & self._shown),
             self._hidden("another class", "server", unfit & ~self._bare_numbers & self._shown),
+            self._hidden("not single", "python", python.kept & broken),
             self._hidden("no data class", "both", nameless[0] & nameless[1]),
             self._hidden("no data class", "python", nameless[0] & ~nameless[1]),
             self._hidden("no data class", "server", nameless[1] & ~nameless[0]),
-            self._sampled("python", python.kept, lambda fact: fact.most_in_python),
+            self._sampled("python", python.kept & ~broken, lambda fact: fact.most_in_python),
             self._sampled("server", server.kept & self._fit, lambda fact: fact.most_in_server),
         ]
         return [one for one in found if one is not None]
+
+    def _broken(self) -> Array:
+        """The values of scalar tags of which one, that the Python loader keeps for sure, is not one entry."""
+        bad = count_by_tag(self._all, self._python.kept & ((self._all.fits & SINGLE) == 0))
+        counts = count_by_tag(self._all, self._python.kept)
+        return self._of_tags(
+            bad[tag] > 0 and fact is not None and fact.needs_single and counts[tag] <= fact.most_in_python
+            for tag, fact in zip(self._all.tags, map(self._facts.get, self._all.tags), strict=True)
+        )
 
     def _hidden(self, kind: Kind, reader: Reader, which: Array) -> Hidden | None:
         counts = count_by_tag(self._all, which)

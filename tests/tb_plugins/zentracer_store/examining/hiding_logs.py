@@ -148,6 +148,21 @@ def lone_entries(run: Path) -> None:
     log.append()
 
 
+def pairs(run: Path) -> None:
+    """Scalars of which one is a vector of two entries."""
+    log = points(log_in(run), range(7))
+    log.add(tensor_event(7, np.ones(2, np.float32), "scalars", DATA_CLASS_SCALAR))
+    points(log, range(8, 20)).append()
+
+
+def no_entry(run: Path) -> None:
+    """Scalars of which one is a tensor without its number."""
+    log = points(log_in(run), range(7))
+    event = schema.Event.FromString(tensor_event(7, np.float32(0), "scalars", DATA_CLASS_SCALAR))
+    event.summary.value[0].tensor.tensor_content = b""
+    points(log.add(event.SerializeToString()), range(8, 20)).append()
+
+
 def infinite_wall(run: Path) -> None:
     """A wall time is infinite; its step goes back, which takes nothing away in the data server."""
     log = points(log_in(run), range(7))
@@ -201,7 +216,7 @@ CASES = {
     for case in (
         *(whole, damaged_data, damaged_event, damaged_length, nan_wall, restarted, restarted_three_times),
         *(restarted_in_another_file, began_anew, went_back, went_back_without_a_version, repeated, doubles),
-        *(floats, side_by_side, doubles_later, lone_entries, infinite_wall, mixed_classes),
+        *(floats, side_by_side, doubles_later, lone_entries, infinite_wall, mixed_classes, pairs, no_entry),
         *(went_back_in_an_old_version, version_that_changes),
     )
 }

@@ -41,6 +41,8 @@ def hidden(run, write):
         ("side_by_side", [("side by side", "python", 0)]),
         ("doubles_later", [("not float32", "server", 20)]),
         ("lone_entries", [("not float32", "server", 20)]),
+        ("pairs", [("not float32", "server", 1), ("not single", "python", 20)]),
+        ("no_entry", [("not float32", "server", 1), ("not single", "python", 20)]),
         ("infinite_wall", [("wall time", "server", 2)]),
         ("mixed_classes", [("another class", "server", 1)]),
         ("went_back_in_an_old_version", [("overwritten", "both", 4)]),
@@ -129,6 +131,10 @@ def test_a_data_server_runs_out_of_descriptors():
         (
             Hidden("another class", "server", "a", ("loss",), 2),
             f"{SERVER} leaves out 2 values: they are of another class of data than their tag's first value says.",
+        ),
+        (
+            Hidden("not single", "python", "a", ("loss",), 2),
+            f"{PYTHON} shows nothing of 2 values: a scalar of their tag is not a single number.",
         ),
         (
             Hidden("no data class", "both", "a", ("loss",), 2),

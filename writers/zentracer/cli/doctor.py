@@ -105,8 +105,7 @@ def _runs(report: Report, most: int | None) -> Iterator[str]:
         yield ""
         yield "Runs"
     for run in report.runs[:most]:
-        sorts = [f"{count:,} {sort}" for sort, count in run.tags.items()]
-        tags = f"{', '.join(sorts)} tag{'' if list(run.tags.values()) == [1] else 's'}" if sorts else "nothing"
+        tags = ", ".join(counted(count, f"{sort} tag") for sort, count in run.tags.items()) or "nothing"
         by = f", by {' and '.join(run.writers)}" if run.writers else ""
         step = "" if run.last_step is None else f", to step {run.last_step:,}"
         sessions = f", {run.sessions} sessions" if run.sessions > 1 else ""

@@ -28,6 +28,18 @@ def test_a_healthy_directory(command, tmp_path):
     assert any("has the tabs zentracer_weights and reads by default with its" in line for line in lines)
 
 
+def test_tags_of_several_sorts_are_counted_each(command, tmp_path):
+    log = hiding_logs.points(hiding_logs.points(hiding_logs.log_in(tmp_path), [1]), [1], "accuracy")
+    log.add(hiding_logs.text_event(1, "note")).append()
+    assert "  .: 2 scalar tags, 1 text tag (3 values), to step 1" in command("doctor", tmp_path)[1].splitlines()
+
+
+def test_on_a_terminal_it_tells_how_far_it_has_come(command, tmp_path, monkeypatch):
+    write_scalars(tmp_path / "a", {"loss": [1.0]})
+    monkeypatch.setattr("zentracer.cli.doctor.sys.stderr.isatty", lambda: True)
+    assert command("doctor", tmp_path)[2] == "\r\x1b[K0 of 1 runs\r\x1b[K"
+
+
 def test_damage_gives_status_1_and_its_place(command, tmp_path):
     hiding_logs.damaged_data(tmp_path / "a")
     status, out, _ = command("doctor", tmp_path)

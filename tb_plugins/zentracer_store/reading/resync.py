@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,27 +60,29 @@ class Search:
         """
         most = min(self.spent + SPENT_AT_ONCE, MOST_SPENT)
         self.paused = False
-        while last - self.to >= HEADER_BYTES:
-            data = os.pread(descriptor, min(_PIECE, last - self.to), self.to)
-            if len(data) < HEADER_BYTES:
+        for length in self._lengths(descriptor, last):
+            if self.spent >= most:
+                self.paused = not self.given_up
+                return None
+            if self._is_record(descriptor, length, end):
+                return self.to
+            if self.awaited is not None and not quiet:
                 break
-            begin = self.to
-            for place, length in _headers(data):
-                self.to = begin + place
-                if self.spent >= most:
-                    self.paused = not self.given_up
-                    return None
-                if self._is_record(descriptor, length, end):
-                    return self.to
-                if not quiet and self.awaited is not None:
-                    break
-            else:
-                self.to = begin + len(data) - HEADER_BYTES + 1
-                continue
-            break
         if self.awaited is not None:  # when the file has changed it may be whole
             self.to, self.awaited = self.awaited, None
         return None
+
+    def _lengths(self, descriptor: int, last: int) -> Iterator[int]:
+        """Move `to` from one valid header to the next, and tell the length in each."""
+        while last - self.to >= HEADER_BYTES:
+            begin = self.to
+            data = os.pread(descriptor, min(_PIECE, last - begin), begin)
+            if len(data) < HEADER_BYTES:
+                return
+            for place, length in _headers(data):
+                self.to = begin + place
+                yield length
+            self.to = begin + len(data) - HEADER_BYTES + 1
 
     def _is_record(self, descriptor: int, length: int, end: int) -> bool:
         """Whether what begins at `to` with a valid header is a record."""

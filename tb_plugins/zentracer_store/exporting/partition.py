@@ -69,9 +69,9 @@ def replacing(out: str, *, force: bool = False, keep: str | None = None) -> Iter
         Refused: something is at `out` that must stay.
     """
     target = Path(os.path.realpath(out))
+    _sweep(target)
     refuse(out, force=force, keep=keep)
     target.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(target)
     making = _beside(target, "partial")
     try:
         making.mkdir()
@@ -133,15 +133,29 @@ def _held(folder: Path) -> Iterator[bool]:
 
 
 def _sweep(target: Path) -> None:
-    """Remove what exports to `target` left that were killed. One that is still being written is held, or young."""
-    ours = re.compile(rf"{re.escape(_beginning(target))}[0-9a-f]{{8}}\.partial")
+    """Undo what exports to `target` left that were killed.
+
+    One in the making is removed, unless it is held, or so young that it may not be held yet. One that was being
+    replaced comes back where nothing has taken its place.
+    """
+    ours = re.compile(rf"{re.escape(_beginning(target))}[0-9a-f]{{8}}\.(partial|old)")
     with suppress(OSError):
         for folder in list(target.parent.iterdir()):
-            if not ours.fullmatch(folder.name) or folder.is_symlink() or not _is_of_an_export(folder):
+            match = ours.fullmatch(folder.name)
+            if match is None or folder.is_symlink() or not folder.is_dir() or not _is_of_an_export(folder):
                 continue
-            with _held(folder) as free:
-                if free and time.time() - folder.stat().st_mtime > _FRESH_S:
-                    shutil.rmtree(folder, ignore_errors=True)
+            if match[1] == "partial":
+                _remove_unless_held(folder)
+            elif target.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+            else:
+                folder.rename(target)
+
+
+def _remove_unless_held(folder: Path) -> None:
+    with _held(folder) as free:
+        if free and time.time() - folder.stat().st_mtime > _FRESH_S:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_of_an_export(folder: Path) -> bool:

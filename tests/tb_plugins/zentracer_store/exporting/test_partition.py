@@ -210,3 +210,22 @@ def test_nothing_can_be_inside_a_file(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(Refused, match=r"/file is a file, so .*/file/x/y can't be in it. Give another --out."):
         refuse(str(tmp_path / "file/x/y"), force=False)
+
+
+def test_an_export_that_was_being_replaced_comes_back(tmp_path):
+    old = tmp_path / ".out.0123abcd.old"
+    old.mkdir()
+    (old / "kind=scalars").mkdir()
+    (old / MARKER).write_text("{}")
+    with pytest.raises(Refused, match="holds an export already"), replacing(str(tmp_path / "out")):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_export_that_was_replaced_goes(tmp_path):
+    with replacing(str(tmp_path / "out")) as folder:
+        fill(folder)
+    old = left(tmp_path / ".out.0123abcd.old")
+    with replacing(str(tmp_path / "out"), force=True) as folder:
+        fill(folder)
+    assert not old.exists()

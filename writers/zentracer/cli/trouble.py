@@ -8,6 +8,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+_BYTES_FROM = 0xDC00
+"""Python holds the bytes of a path that are no UTF-8 as characters from here on."""
+
 
 class Trouble(Exception):
     """The command can't do what it was asked; the message is a sentence for the user."""
@@ -43,8 +46,16 @@ def check_logdir(logdir: str) -> str:
 
 
 def printable(text: str) -> str:
-    """A text from a log as a terminal may show it: what would move its cursor or colour it becomes an escape."""
-    return "".join(part if part.isprintable() else part.encode("unicode_escape").decode("ascii") for part in text)
+    """A text from a log as a terminal may show it: what would move its cursor or colour it becomes an escape.
+
+    So does a byte of a path that is no UTF-8.
+    """
+    return "".join(part if part.isprintable() else _escaped(part) for part in text)
+
+
+def _escaped(part: str) -> str:
+    byte = ord(part) - _BYTES_FROM
+    return f"\\x{byte:02x}" if 0x80 <= byte <= 0xFF else part.encode("unicode_escape").decode("ascii")
 
 
 def counted(count: int, what: str) -> str:

@@ -166,6 +166,7 @@ def test_an_interrupt_ends_it_without_a_traceback(command, tmp_path, monkeypatch
 
 def test_names_cannot_move_the_cursor():
     assert printable("run\x1b[2J\r\n\u202e é") == "run\\x1b[2J\\r\\n\\u202e é"
+    assert printable("a\udcff\ud800") == "a\\xff\\ud800"
 
 
 @pytest.mark.parametrize(

@@ -1,31 +1,15 @@
-"""Builds the protobuf messages of event files at run time, in a pool of their own.
+"""The protobuf messages of event files.
 
 Names and numbers are TensorFlow's (event.proto, summary.proto, tensor.proto); fields that nothing here reads are left
-out and kept as unknown fields. Generated code would tie us to one protobuf release and would clash with the same file
-names that TensorBoard and TensorFlow register.
+out.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from zentracer_schema.protos import message_classes
 
-_F = descriptor_pb2.FieldDescriptorProto
-_SCALARS = {
-    "double": _F.TYPE_DOUBLE,
-    "float": _F.TYPE_FLOAT,
-    "int64": _F.TYPE_INT64,
-    "int32": _F.TYPE_INT32,
-    "uint32": _F.TYPE_UINT32,
-    "uint64": _F.TYPE_UINT64,
-    "bool": _F.TYPE_BOOL,
-    "string": _F.TYPE_STRING,
-    "bytes": _F.TYPE_BYTES,
-    "enum": _F.TYPE_INT32,  # the same bytes on the wire; numbers of later releases stay readable
-}
-
-# message -> field lines: "name type number", "*" repeated, "@group" a member of the oneof `group`.
 _MESSAGES = {
     "Event": (
         "wall_time double 1",
@@ -101,8 +85,6 @@ _MESSAGES = {
         "uint64_val uint64 17 *",
     ),
 }
-_PACKAGE = "zentracer.events"
-
 SESSION_START = 1
 SESSION_STOP = 2
 DATA_CLASS_SCALAR = 1
@@ -110,49 +92,13 @@ DATA_CLASS_TENSOR = 2
 DATA_CLASS_BLOB_SEQUENCE = 3
 
 
-def _add_field(message: descriptor_pb2.DescriptorProto, line: str) -> None:
-    name, type_name, number, *marks = line.split()
-    field = message.field.add(name=name, number=int(number), label=_F.LABEL_OPTIONAL)
-    if type_name in _SCALARS:
-        field.type = _SCALARS[type_name]
-    else:
-        field.type = _F.TYPE_MESSAGE
-        field.type_name = f".{_PACKAGE}.{type_name}"
-    for mark in marks:
-        if mark == "*":
-            field.label = _F.LABEL_REPEATED
-        else:
-            if not message.oneof_decl:
-                message.oneof_decl.add(name=mark[1:])
-            field.oneof_index = 0
-
-
-def _build() -> descriptor_pool.DescriptorPool:
-    file = descriptor_pb2.FileDescriptorProto(name="zentracer/events.proto", package=_PACKAGE, syntax="proto3")
-    made: dict[str, descriptor_pb2.DescriptorProto] = {}
-    for path, lines in _MESSAGES.items():
-        outer, _, inner = path.partition(".")
-        message = made[outer].nested_type.add(name=inner) if inner else file.message_type.add(name=outer)
-        made[path] = message
-        for line in lines:
-            _add_field(message, line)
-    pool = descriptor_pool.DescriptorPool()
-    pool.AddSerializedFile(file.SerializeToString())  # Add() is gone from protobuf 7
-    return pool
-
-
-_POOL = _build()
-
-
-def _message_class(name: str) -> Any:
-    return message_factory.GetMessageClass(_POOL.FindMessageTypeByName(f"{_PACKAGE}.{name}"))
-
+_CLASSES = message_classes("events", _MESSAGES)
 
 # The classes are made from data, so no checker can know their fields: `Any` is the honest type.
-Event: Any = _message_class("Event")
-Summary: Any = _message_class("Summary")
-SummaryMetadata: Any = _message_class("SummaryMetadata")
-SessionLog: Any = _message_class("SessionLog")
-HistogramProto: Any = _message_class("HistogramProto")
-TensorProto: Any = _message_class("TensorProto")
-TensorShapeProto: Any = _message_class("TensorShapeProto")
+Event: Any = _CLASSES["Event"]
+Summary: Any = _CLASSES["Summary"]
+SummaryMetadata: Any = _CLASSES["SummaryMetadata"]
+SessionLog: Any = _CLASSES["SessionLog"]
+HistogramProto: Any = _CLASSES["HistogramProto"]
+TensorProto: Any = _CLASSES["TensorProto"]
+TensorShapeProto: Any = _CLASSES["TensorShapeProto"]

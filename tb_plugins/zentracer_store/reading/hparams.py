@@ -10,26 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
 from zentracer_schema import FormatError
+from zentracer_schema.protos import message_classes
 
 Setting = float | str | bool | None
 
 STATUSES = ("unknown", "success", "failure", "running")
 
-_F = descriptor_pb2.FieldDescriptorProto
-_PACKAGE = "zentracer.hparams"
-_TYPES = {
-    "double": _F.TYPE_DOUBLE,
-    "int32": _F.TYPE_INT32,
-    "bool": _F.TYPE_BOOL,
-    "string": _F.TYPE_STRING,
-    "enum": _F.TYPE_INT32,  # the same bytes on the wire; numbers of later releases stay readable
-}
-
-# message -> field lines: "name type number", "*" repeated, "@group" a member of the oneof `group`.
 MESSAGES = {
     "HParamsPluginData": (
         "version int32 1",
@@ -75,30 +64,7 @@ MESSAGES = {
 }
 
 
-def _message_class() -> Any:
-    file = descriptor_pb2.FileDescriptorProto(name="zentracer/hparams.proto", package=_PACKAGE, syntax="proto3")
-    for name, lines in MESSAGES.items():
-        message = file.message_type.add(name=name)
-        for line in lines:
-            field_name, type_name, number, *marks = line.split()
-            made = message.field.add(name=field_name, number=int(number), label=_F.LABEL_OPTIONAL)
-            if type_name in _TYPES:
-                made.type = _TYPES[type_name]
-            else:
-                made.type, made.type_name = _F.TYPE_MESSAGE, f".{_PACKAGE}.{type_name}"
-            for mark in marks:
-                if mark == "*":
-                    made.label = _F.LABEL_REPEATED
-                else:
-                    if not message.oneof_decl:
-                        message.oneof_decl.add(name=mark[1:])
-                    made.oneof_index = 0
-    pool = descriptor_pool.DescriptorPool()
-    pool.AddSerializedFile(file.SerializeToString())
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.HParamsPluginData"))
-
-
-PluginData: Any = _message_class()
+PluginData: Any = message_classes("hparams", MESSAGES)["HParamsPluginData"]
 
 
 @dataclass(frozen=True)

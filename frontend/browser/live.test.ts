@@ -95,6 +95,7 @@ for (const mode of MODES)
       const first = await Tab.open(browser, server.address);
       const asked = new Map<string, number>();
       first.page.context().on("request", (request) => {
+        if (request.frame().page() === first.page) return;
         const route = new URL(request.url()).pathname.split("/").at(-1)!;
         asked.set(route, (asked.get(route) ?? 0) + 1);
       });

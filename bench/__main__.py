@@ -1,7 +1,8 @@
 """Runs benchmarks by name, prints one JSON object a line and keeps them in bench/results.
 
 A benchmark is a file here with `run()`, which yields mappings: `name`, `value`, `unit`, `runs` (of how many `value` is
-the median), and where something else was measured beside it `rival` and `rival_value`.
+the median), and where something else was measured beside it `rival` and `rival_value` (and `rival_runs`, where it was
+not measured as often).
 """
 
 import argparse

@@ -107,7 +107,7 @@ class Store:
         with self._looking:
             changed = self._pace.due(self._walker.stirs) and self._walk()
             wanted = self._trials.get(self._wanted or "")
-            paths = {*self._tiers.due(), *(wanted.files if wanted else ()), *self._lost}
+            paths = {*self._tiers.due(), *(wanted.files if wanted else ())}
             return self._read_all(paths) or (self._twins_due() and self._compare_some()) or changed
 
     def recover(self, run: str) -> None:
@@ -256,11 +256,11 @@ class Store:
         trial.changed(self._rise())
 
     def _read_all(self, paths: Iterable[str]) -> bool:
-        """Read what is new in these files, or have it read where it is much."""
-        self._forget_lost()
+        """Read what is new in these files and those that were lost, or have it read where it is much."""
+        lost = self._forget_lost()
         handed = set(self._handed)
         changed = self._collect()
-        paths = {*paths, *(handed - self._handed)} - self._handed
+        paths = {*paths, *lost, *(handed - self._handed)} - self._handed
         waiting = self._changed_files(paths)
         for file in waiting:
             if not file.opened:
@@ -394,15 +394,16 @@ class Store:
             return False, news
         return batch.more, news
 
-    def _forget_lost(self) -> None:
+    def _forget_lost(self) -> set[str]:
         """Begin anew with files whose columns are not to be had any more: what is cached now, or the log itself."""
         with self._lock:
-            lost, self._lost = self._lost, set()
-            for path in lost & self._files.keys():
+            lost, self._lost = self._lost & self._files.keys(), set()
+            for path in lost:
                 file = self._files[path]
                 self._put(file, Tail(path), FileContents(path))
                 file.opened = file.finished = False
                 self._trials[file.trial].changed(self._rise())
+            return lost
 
     def _twins_due(self) -> bool:
         generation, due = self._compared
@@ -439,7 +440,8 @@ class Store:
             news = file.error != text
             file.finished, file.error = True, text
             if news:
-                file.failures.append(text)
+                if text not in file.failures:  # a file may come and go for days
+                    file.failures.append(text)
                 logger.warning("Run %s, file %s: %s", file.trial, file.found.shown, text)
                 self._trials[file.trial].generation = self._rise()
             return news

@@ -36,7 +36,7 @@ class WeightsLoader(base_plugin.TBLoader):  # type: ignore[misc]  # tensorboard 
             if isinstance(samples, dict):
                 for name in PLUGIN_NAMES:
                     samples.setdefault(name, 1)
-        except Exception as error:
+        except Exception as error:  # TensorBoard dies of whatever is raised here
             logger.warning("ZenTracer could not set --samples_per_plugin (%s); TensorBoard may use more memory.", error)
 
     def load(self, context: base_plugin.TBContext) -> WeightsPlugin:

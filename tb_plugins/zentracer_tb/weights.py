@@ -158,7 +158,7 @@ class WeightsPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard 
         """Generation and scope of one run out of several, or why there is none."""
         try:
             _, generation, scope = self._scope(request, run)
-        except Exception as error:
+        except Exception as error:  # a defect of ours on one run must not cost the others their answer
             return self._why(run, error)
         return generation, scope
 

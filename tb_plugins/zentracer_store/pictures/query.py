@@ -95,7 +95,7 @@ def answer_several(
     for place, timeline in enumerate(timelines):
         try:
             answer = answer_cells(timeline, query, kept=kept, check=check, most=most)
-        except Exception as error:
+        except Exception as error:  # a defect of ours on one run must not cost the others their answer
             answers.append(why(place, error))
             continue
         answers.append(answer)
